@@ -1,0 +1,219 @@
+"""Conditions, effects and numeric expressions: forms → model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ._model import (
+    And,
+    Assignment,
+    Atom,
+    Conditional,
+    Effect,
+    Exists,
+    Forall,
+    ForallEffect,
+    Formula,
+    Imply,
+    Literal,
+    Not,
+    NumericExpression,
+    Or,
+)
+from ._scope import Scope
+from ._syntax import Form, Node, Symbol
+
+__all__ = ["read_condition", "read_effects", "read_number"]
+
+_COMPARISONS = frozenset({"<", ">", "<=", ">="})
+_ASSIGNMENTS = frozenset({"increase", "decrease", "assign", "scale-up", "scale-down"})
+_TIMED = frozenset({"at", "over"})
+
+
+def read_condition(node: Node, scope: Scope) -> Formula:
+    """Read a condition; a part with a fault is reported and left out."""
+    if isinstance(node, Symbol):
+        scope.source.report(
+            "malformed",
+            node,
+            f"A condition is a form, not `{node.text}`.",
+            f"Write `({node.text})`.",
+        )
+        return And()
+    if not node.items:
+        return And()
+    rest = node.items[1:]
+    match node.key:
+        case "and":
+            return And(tuple(read_condition(item, scope) for item in rest))
+        case "or":
+            scope.features.add(":disjunctive-preconditions")
+            return Or(tuple(read_condition(item, scope) for item in rest))
+        case "not" if _has(node, 1, scope):
+            body = read_condition(rest[0], scope)
+            if not (isinstance(body, Atom) and body.predicate == "="):
+                simple = isinstance(body, Atom)
+                scope.features.add(
+                    ":negative-preconditions" if simple else ":disjunctive-preconditions"
+                )
+            return Not(body)
+        case "imply" if _has(node, 2, scope):
+            scope.features.add(":disjunctive-preconditions")
+            return Imply(read_condition(rest[0], scope), read_condition(rest[1], scope))
+        case "exists" | "forall" as word if _has(node, 2, scope):
+            kind = "existential" if word == "exists" else "universal"
+            scope.features.add(f":{kind}-preconditions")
+            variables = scope.read_variables(rest[0], node, f"`{word}`")
+            with scope.binding(variables):
+                body = read_condition(rest[1], scope)
+            return Exists(variables, body) if word == "exists" else Forall(variables, body)
+        case "not" | "imply" | "exists" | "forall":
+            return And()
+        case "=" if _is_numeric_comparison(node, scope):
+            return _comparison(node, scope)
+        case "=":
+            return _equality(node, scope)
+        case word if word in _COMPARISONS:
+            return _comparison(node, scope)
+        case word if word in _TIMED and _is_timed(node):
+            scope.features.add(":durative-actions")
+            return read_condition(rest[-1], scope)
+        case "preference":
+            scope.features.add(":preferences")
+            return read_condition(rest[-1], scope) if rest else And()
+    return scope.atom(node, scope.predicates, "predicate") or And()
+
+
+def read_effects(node: Node, scope: Scope) -> tuple[Effect, ...]:
+    """Read an effect; a conjunction gives its parts in order."""
+    if isinstance(node, Symbol):
+        scope.source.report(
+            "malformed", node, f"An effect is a form, not `{node.text}`.", f"Write `({node.text})`."
+        )
+        return ()
+    if not node.items:
+        return ()
+    rest = node.items[1:]
+    match node.key:
+        case "and":
+            return tuple(effect for item in rest for effect in read_effects(item, scope))
+        case "not":
+            if _has(node, 1, scope) and isinstance(rest[0], Form):
+                return _literal(rest[0], scope, positive=False)
+            return ()
+        case "when":
+            scope.features.add(":conditional-effects")
+            if not _has(node, 2, scope):
+                return ()
+            condition = read_condition(rest[0], scope)
+            return (Conditional(condition, read_effects(rest[1], scope)),)
+        case "forall":
+            scope.features.add(":conditional-effects")
+            if not _has(node, 2, scope):
+                return ()
+            variables = scope.read_variables(rest[0], node, "`forall`")
+            with scope.binding(variables):
+                return (ForallEffect(variables, read_effects(rest[1], scope)),)
+        case word if word in _ASSIGNMENTS:
+            return _assignment(node, scope)
+        case word if word in _TIMED and _is_timed(node):
+            scope.features.add(":durative-actions")
+            return read_effects(rest[-1], scope)
+        case "or" | "imply" | "exists":
+            scope.source.report(
+                "malformed", node, f"`{node.key}` cannot be an effect.", "Effects are definite."
+            )
+            return ()
+    return _literal(node, scope, positive=True)
+
+
+def read_number(node: Node | None, scope: Scope, place: Node) -> NumericExpression:
+    """Read a number, a function term or an arithmetic expression."""
+    if isinstance(node, Symbol):
+        try:
+            return float(node.text)
+        except ValueError:
+            if node.key in scope.functions:
+                return Atom(scope.functions[node.key].name, ())
+            if not node.text.startswith(("?", "#")):
+                scope.source.report("malformed", node, f"`{node.text}` is not a number.")
+            return 0.0
+    if node is None or not node.items:
+        scope.source.report("malformed", node or place, "Expected a number or a function here.")
+        return 0.0
+    if node.key in ("+", "-", "*", "/"):
+        return (node.key, tuple(read_number(item, scope, node) for item in node.items[1:]))
+    return scope.atom(node, scope.functions, "function") or 0.0
+
+
+def _literal(form: Form, scope: Scope, *, positive: bool) -> tuple[Effect, ...]:
+    if form.key in ("=", "not", "and", "or"):
+        scope.source.report("malformed", form, f"`{form.key}` cannot be made true or false.")
+        return ()
+    atom = scope.atom(form, scope.predicates, "predicate")
+    return (Literal(atom, positive),) if atom is not None else ()
+
+
+def _assignment(form: Form, scope: Scope) -> tuple[Effect, ...]:
+    if not _has(form, 2, scope):
+        return ()
+    target = form.items[1]
+    if isinstance(target, Symbol):
+        scope.source.report(
+            "malformed", target, "A function stands in parentheses.", f"Write `({target.text})`."
+        )
+        return ()
+    function = scope.atom(target, scope.functions, "function")
+    value = read_number(form.items[2], scope, form)
+    if function is None:
+        return ()
+    is_cost = form.key == "increase" and function.predicate.lower() == "total-cost"
+    scope.features.add(":action-costs" if is_cost else ":numeric-fluents")
+    return (Assignment(form.key, function, value),)
+
+
+def _equality(form: Form, scope: Scope) -> Formula:
+    scope.features.add(":equality")
+    if not _has(form, 2, scope):
+        return And()
+    terms = [scope.term(item) for item in form.items[1:]]
+    if any(term is None for term in terms):
+        return And()
+    return Atom("=", tuple(term.name for term in terms if term is not None))
+
+
+def _is_numeric_comparison(form: Form, scope: Scope) -> bool:
+    def numeric(node: Node) -> bool:
+        if isinstance(node, Form):
+            return True
+        return node.text.replace(".", "", 1).isdigit() and node.key not in scope.objects
+
+    return any(numeric(item) for item in form.items[1:])
+
+
+def _comparison(form: Form, scope: Scope) -> Formula:
+    scope.features.add(":numeric-fluents")
+    if _has(form, 2, scope):
+        for item in form.items[1:]:
+            read_number(item, scope, form)
+    return And()
+
+
+def _is_timed(form: Form) -> bool:
+    second = form.items[1] if len(form.items) == 3 else None
+    return isinstance(second, Symbol) and second.key in ("start", "end", "all")
+
+
+def _has(form: Form, arguments: int, scope: Scope) -> bool:
+    """Whether a form has as many arguments as its keyword needs; reports it if not."""
+    given: Sequence[Node] = form.items[1:]
+    if len(given) == arguments:
+        return True
+    plural = "" if arguments == 1 else "s"
+    scope.source.report(
+        "malformed",
+        form,
+        f"`{form.key}` takes {arguments} part{plural}, here it has {len(given)}.",
+        "Join several conditions by `(and …)`." if len(given) > arguments else None,
+    )
+    return False

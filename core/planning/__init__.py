@@ -1,0 +1,43 @@
+"""States, simulation, validation, and planners within limits."""
+
+from ._plan_text import format_plan, plan_digest, read_plan
+from ._simulation import (
+    Simulation,
+    SimulationStep,
+    UnsupportedBySimulation,
+    Validation,
+    replay,
+    simulate,
+    spell_plan,
+    validate,
+)
+from ._solve import (
+    DEFAULT_PLANNER,
+    MAX_SECONDS,
+    SolveResult,
+    run_sync,
+    set_concurrency,
+    solve,
+    solve_async,
+)
+
+__all__ = [
+    "DEFAULT_PLANNER",
+    "MAX_SECONDS",
+    "Simulation",
+    "SimulationStep",
+    "SolveResult",
+    "UnsupportedBySimulation",
+    "Validation",
+    "format_plan",
+    "plan_digest",
+    "read_plan",
+    "replay",
+    "run_sync",
+    "set_concurrency",
+    "simulate",
+    "solve",
+    "solve_async",
+    "spell_plan",
+    "validate",
+]

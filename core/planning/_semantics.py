@@ -1,0 +1,199 @@
+"""What conditions and effects mean in a state (PDDL 2.1 level 1 with ADL and action costs).
+
+A state is a set of facts; a fact that is not in it is false. Effects are read off the
+state before the action; what an action both adds and deletes is true afterwards, as the
+standard and Fast Downward have it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from llm_modulo.pddl import (
+    Action,
+    And,
+    Assignment,
+    Atom,
+    Conditional,
+    Effect,
+    Exists,
+    Forall,
+    Formula,
+    Imply,
+    Literal,
+    Not,
+    NumericExpression,
+    Or,
+    Problem,
+    TypedName,
+)
+
+__all__ = ["GroundEffect", "ground", "ground_effect", "holds", "unsatisfied", "unsupported_feature"]
+
+Binding = Mapping[str, str]
+
+_NOT_SIMULATED = {
+    ":numeric-fluents": "numeric fluents",
+    ":object-fluents": "object fluents",
+    ":durative-actions": "durative actions",
+    ":derived-predicates": "derived predicates",
+    ":timed-initial-literals": "timed initial literals",
+    ":preferences": "preferences",
+}
+
+
+def unsupported_feature(problem: Problem) -> str | None:
+    """Name a feature of the problem that this simulation does not cover, or None."""
+    used = problem.features | problem.domain.features
+    return next((name for key, name in _NOT_SIMULATED.items() if key in used), None)
+
+
+def ground(atom: Atom, binding: Binding) -> Atom:
+    """Replace an atom's variables."""
+    return Atom(atom.predicate, tuple(binding.get(t.lower(), t) for t in atom.terms))
+
+
+def holds(formula: Formula, state: Set[Atom], binding: Binding, problem: Problem) -> bool:
+    """Whether a formula is true in a state, with its free variables bound."""
+    match formula:
+        case Atom("=", (left, right)):
+            return binding.get(left.lower(), left) == binding.get(right.lower(), right)
+        case Atom():
+            return ground(formula, binding) in state
+        case Not(operand):
+            return not holds(operand, state, binding, problem)
+        case And(operands):
+            return all(holds(f, state, binding, problem) for f in operands)
+        case Or(operands):
+            return any(holds(f, state, binding, problem) for f in operands)
+        case Imply(premise, conclusion):
+            return not holds(premise, state, binding, problem) or holds(
+                conclusion, state, binding, problem
+            )
+        case Exists(variables, body):
+            return any(
+                holds(body, state, inner, problem)
+                for inner in _bindings(variables, binding, problem)
+            )
+        case Forall(variables, body):
+            return all(
+                holds(body, state, inner, problem)
+                for inner in _bindings(variables, binding, problem)
+            )
+
+
+def unsatisfied(
+    formula: Formula, state: Set[Atom], binding: Binding, problem: Problem
+) -> list[str]:
+    """The parts of a formula that are false in a state, as written, variables replaced.
+
+    A conjunction is taken apart; anything else counts as one part.
+    """
+    if isinstance(formula, And):
+        parts = (unsatisfied(f, state, binding, problem) for f in formula.operands)
+        return list(dict.fromkeys(itertools.chain.from_iterable(parts)))
+    if holds(formula, state, binding, problem):
+        return []
+    return [str(_substitute(formula, binding))]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GroundEffect:
+    """What an action does in one state: facts to add, facts to delete, and its cost."""
+
+    add: frozenset[Atom]
+    delete: frozenset[Atom]
+    cost: float
+
+    def apply(self, state: Set[Atom]) -> frozenset[Atom]:
+        """The state afterwards."""
+        return frozenset((state - self.delete) | self.add)
+
+
+def ground_effect(
+    action: Action, binding: Binding, state: Set[Atom], problem: Problem
+) -> GroundEffect:
+    """Evaluate an action's effects in a state.
+
+    The cost is what the action adds to `total-cost` if the problem's metric asks for
+    it, else 1.
+    """
+    add: set[Atom] = set()
+    delete: set[Atom] = set()
+    cost = 0.0
+    for effect, inner in _flatten(action.effects, binding, state, problem):
+        if isinstance(effect, Literal):
+            (add if effect.positive else delete).add(ground(effect.atom, inner))
+        elif isinstance(effect, Assignment) and effect.function.predicate.lower() == "total-cost":
+            cost += _evaluate(effect.value, inner, problem)
+    if problem.metric is None or problem.metric[1] == 0.0:
+        cost = 1.0
+    return GroundEffect(add=frozenset(add), delete=frozenset(delete - add), cost=cost)
+
+
+def _flatten(
+    effects: Sequence[Effect], binding: Binding, state: Set[Atom], problem: Problem
+) -> Iterator[tuple[Literal | Assignment, Binding]]:
+    for effect in effects:
+        if isinstance(effect, Literal | Assignment):
+            yield effect, binding
+        elif isinstance(effect, Conditional):
+            if holds(effect.condition, state, binding, problem):
+                yield from _flatten(effect.effects, binding, state, problem)
+        else:
+            for inner in _bindings(effect.variables, binding, problem):
+                yield from _flatten(effect.effects, inner, state, problem)
+
+
+def _evaluate(expression: NumericExpression, binding: Binding, problem: Problem) -> float:
+    if isinstance(expression, Atom):
+        return problem.values.get(ground(expression, binding), 0.0)
+    if isinstance(expression, tuple):
+        operator, operands = expression
+        values = [_evaluate(e, binding, problem) for e in operands]
+        match operator:
+            case "+":
+                return sum(values)
+            case "*":
+                product = 1.0
+                for value in values:
+                    product *= value
+                return product
+            case "-":
+                return -values[0] if len(values) == 1 else values[0] - sum(values[1:])
+            case _:
+                return values[0] / values[1]
+    return expression
+
+
+def _bindings(
+    variables: Sequence[TypedName], binding: Binding, problem: Problem
+) -> Iterator[Binding]:
+    domains = [problem.of_type(v.types) for v in variables]
+    for values in itertools.product(*domains):
+        yield {**binding, **{v.name.lower(): o for v, o in zip(variables, values, strict=True)}}
+
+
+def _substitute(formula: Formula, binding: Binding) -> Formula:
+    match formula:
+        case Atom():
+            return ground(formula, binding)
+        case Not(operand):
+            return Not(_substitute(operand, binding))
+        case And(operands):
+            return And(tuple(_substitute(f, binding) for f in operands))
+        case Or(operands):
+            return Or(tuple(_substitute(f, binding) for f in operands))
+        case Imply(premise, conclusion):
+            return Imply(_substitute(premise, binding), _substitute(conclusion, binding))
+        case Exists(variables, body):
+            return Exists(variables, _substitute(body, _without(binding, variables)))
+        case Forall(variables, body):
+            return Forall(variables, _substitute(body, _without(binding, variables)))
+
+
+def _without(binding: Binding, variables: Sequence[TypedName]) -> Binding:
+    bound = {v.name.lower() for v in variables}
+    return {name: value for name, value in binding.items() if name not in bound}

@@ -1,0 +1,262 @@
+"""Execute plans: `simulate` shows every change, `validate` says whether a plan is one.
+
+This is the project's own, independent executor: what any planner returns is replayed
+here before anybody sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llm_modulo.errors import UsageError
+from llm_modulo.pddl import Action, Atom, Problem, parse
+
+from ._plan_text import read_plan
+from ._semantics import GroundEffect, ground_effect, holds, unsatisfied, unsupported_feature
+
+__all__ = [
+    "Simulation",
+    "SimulationStep",
+    "UnsupportedBySimulation",
+    "Validation",
+    "replay",
+    "simulate",
+    "spell_plan",
+    "validate",
+]
+
+Step = tuple[str, ...]
+
+
+class UnsupportedBySimulation(UsageError):
+    """The problem uses a feature that our own simulation does not cover."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validation:
+    """Whether a plan is legal and reaches the goal.
+
+    Attributes:
+        valid: legal, and the goal holds at its end.
+        failed_step: 0-based index of the first step that cannot be executed, or None.
+        failed_action: that step as written.
+        reason: one sentence: why the plan is not valid; None if it is.
+        unsatisfied: the failed step's false preconditions, variables replaced.
+        missing_goals: the parts of the goal that are false at the end (empty when a
+            step failed).
+        cost: sum of the executed steps' costs, by the problem's metric.
+    """
+
+    valid: bool
+    failed_step: int | None
+    failed_action: str | None
+    reason: str | None
+    unsatisfied: tuple[str, ...]
+    missing_goals: tuple[str, ...]
+    cost: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as a JSON object."""
+        return {
+            "valid": self.valid,
+            "failed_step": self.failed_step,
+            "failed_action": self.failed_action,
+            "reason": self.reason,
+            "unsatisfied": list(self.unsatisfied),
+            "missing_goals": list(self.missing_goals),
+            "cost": self.cost,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationStep:
+    """One executed action and the facts that it changed."""
+
+    action: str
+    add: tuple[str, ...]
+    delete: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulation:
+    """An execution as changes: the initial facts, then what each step adds and deletes.
+
+    Attributes:
+        stopped: why the execution ended before the plan's end, or None.
+    """
+
+    initial: tuple[str, ...]
+    steps: tuple[SimulationStep, ...]
+    goal_reached: bool
+    stopped: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as a JSON object; `stopped` only when it is not None."""
+        result: dict[str, Any] = {
+            "initial": list(self.initial),
+            "steps": [
+                {"action": s.action, "add": list(s.add), "delete": list(s.delete)}
+                for s in self.steps
+            ],
+            "goal_reached": self.goal_reached,
+        }
+        return result if self.stopped is None else {**result, "stopped": self.stopped}
+
+
+class _Failure(Exception):
+    """A step that cannot be executed."""
+
+    def __init__(self, reason: str, unsatisfied: Sequence[str] = ()) -> None:
+        super().__init__(reason)
+        self.unsatisfied = tuple(unsatisfied)
+
+
+class _Execution:
+    """A state that steps are applied to, one after the other."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.state: frozenset[Atom] = frozenset(problem.init)
+        self.cost = 0.0
+        self._actions = {a.name.lower(): a for a in problem.domain.actions.values()}
+        self._objects = {o.name.lower(): o for o in problem.all_objects}
+
+    def spell(self, step: Step) -> str:
+        """A step in the problem's own spelling; unknown names stay as they are."""
+        action = self._actions.get(step[0].lower())
+        names = (self._objects.get(n.lower()) for n in step[1:])
+        spelled = (o.name if o else n for o, n in zip(names, step[1:], strict=True))
+        return f"({' '.join((action.name if action else step[0], *spelled))})"
+
+    def execute(self, step: Step) -> GroundEffect:
+        """Apply a step; raises `_Failure` and changes nothing if it is not applicable."""
+        action, binding = self._bind(step)
+        if not holds(action.precondition, self.state, binding, self.problem):
+            missing = unsatisfied(action.precondition, self.state, binding, self.problem)
+            raise _Failure("A precondition does not hold", missing)
+        effect = ground_effect(action, binding, self.state, self.problem)
+        self.state = effect.apply(self.state)
+        self.cost += effect.cost
+        return effect
+
+    def missing_goals(self) -> list[str]:
+        """The parts of the goal that are false now."""
+        return unsatisfied(self.problem.goal, self.state, {}, self.problem)
+
+    def _bind(self, step: Step) -> tuple[Action, dict[str, str]]:
+        action = self._actions.get(step[0].lower())
+        if action is None:
+            raise _Failure(f"There is no action `{step[0]}`")
+        if len(step) - 1 != len(action.parameters):
+            raise _Failure(
+                f"`{action.name}` takes {len(action.parameters)} objects, not {len(step) - 1}"
+            )
+        binding = {}
+        for written, parameter in zip(step[1:], action.parameters, strict=True):
+            known = self._objects.get(written.lower())
+            if known is None:
+                raise _Failure(f"There is no object `{written}`")
+            if not self.problem.domain.is_subtype(known.types, parameter.types):
+                raise _Failure(
+                    f"`{known.name}` is of type {' or '.join(known.types)},"
+                    f" `{parameter.name}` must be {' or '.join(parameter.types)}"
+                )
+            binding[parameter.name.lower()] = known.name
+        return action, binding
+
+
+def spell_plan(problem: Problem, steps: Sequence[Step]) -> list[str]:
+    """Write steps as `(action object …)` in the problem's own spelling."""
+    execution = _Execution(problem)
+    return [execution.spell(step) for step in steps]
+
+
+def _require_simulable(problem: Problem) -> None:
+    if (feature := unsupported_feature(problem)) is not None:
+        raise UnsupportedBySimulation(
+            f"The problem uses {feature}, which our own simulation does not cover."
+        )
+
+
+def replay(problem: Problem, steps: Sequence[Step]) -> Validation:
+    """Execute a plan on a problem's model.
+
+    Raises:
+        UnsupportedBySimulation: the problem has numeric, temporal or derived features.
+    """
+    _require_simulable(problem)
+    execution = _Execution(problem)
+    for index, step in enumerate(steps):
+        try:
+            execution.execute(step)
+        except _Failure as failure:
+            detail = f": {' '.join(failure.unsatisfied)}" if failure.unsatisfied else ""
+            return Validation(
+                valid=False,
+                failed_step=index,
+                failed_action=execution.spell(step),
+                reason=f"{failure} in step {index}, {execution.spell(step)}{detail}.",
+                unsatisfied=failure.unsatisfied,
+                missing_goals=(),
+                cost=execution.cost,
+            )
+    missing = execution.missing_goals()
+    return Validation(
+        valid=not missing,
+        failed_step=None,
+        failed_action=None,
+        reason=f"The goal is not reached: {' '.join(missing)}." if missing else None,
+        unsatisfied=(),
+        missing_goals=tuple(missing),
+        cost=execution.cost,
+    )
+
+
+def validate(domain: str, problem: str, plan: str | Sequence[str]) -> Validation:
+    """Say whether a plan is valid for a PDDL problem, and if not, where and why.
+
+    Args:
+        domain: text of the domain.
+        problem: text of the problem.
+        plan: text with a step a line, or a sequence of steps `(action object …)`.
+
+    Raises:
+        NotPddl: the texts have errors, or the plan has a line that is no step.
+        UnsupportedBySimulation: the problem has numeric, temporal or derived features.
+    """
+    return replay(parse(domain, problem), read_plan(plan))
+
+
+def simulate(domain: str, problem: str, plan: str | Sequence[str]) -> Simulation:
+    """Execute a plan and show what each step changes; stops before a step that fails.
+
+    Arguments and errors as in `validate`.
+    """
+    model = parse(domain, problem)
+    _require_simulable(model)
+    execution = _Execution(model)
+    initial = tuple(sorted(map(str, execution.state)))
+    steps: list[SimulationStep] = []
+    stopped = None
+    for step in read_plan(plan):
+        before = execution.state
+        try:
+            execution.execute(step)
+        except _Failure as failure:
+            stopped = f"{failure} in step {len(steps)}: {execution.spell(step)}."
+            break
+        steps.append(
+            SimulationStep(
+                action=execution.spell(step),
+                add=tuple(_sorted(execution.state - before)),
+                delete=tuple(_sorted(before - execution.state)),
+            )
+        )
+    reached = stopped is None and not execution.missing_goals()
+    return Simulation(initial=initial, steps=tuple(steps), goal_reached=reached, stopped=stopped)
+
+
+def _sorted(facts: frozenset[Atom]) -> Iterator[str]:
+    return iter(sorted(map(str, facts)))

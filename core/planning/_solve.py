@@ -1,0 +1,277 @@
+"""`solve`: check the texts, run a planner within limits, replay what it returns."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from llm_modulo.errors import UsageError
+from llm_modulo.outcomes import PlanningOutcome
+from llm_modulo.pddl import Problem, check
+
+from ._plan_text import plan_digest
+from ._simulation import UnsupportedBySimulation, replay, spell_plan
+from .planners import Limits, Planner, PlannerReport, find_planner
+
+__all__ = [
+    "DEFAULT_PLANNER",
+    "MAX_SECONDS",
+    "SolveResult",
+    "run_sync",
+    "set_concurrency",
+    "solve",
+    "solve_async",
+]
+
+DEFAULT_PLANNER = "fast-downward"
+MAX_SECONDS = 86_400.0
+_MIN_MEMORY_MB = 50
+_LOG_TAIL = 2_000
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolveResult:
+    """How one solve ended.
+
+    Attributes:
+        outcome: see `PlanningOutcome`.
+        plan: steps `(action object …)` in the problem's own spelling, or None.
+        cost: the plan's cost by the problem's metric (steps, if it has none).
+        lower_bound: a proved bound on the cost of every plan, or None.
+        optimal: the plan is proved to be cheapest.
+        validated: `replayed`: our own replay accepted the plan; `unified-planning`: its
+            validator did; `none`: nobody could, see `log_tail`, or there is no plan.
+        planner: `{"name", "version", "configuration"}`.
+        seconds: `{"read", "ground", "search", "total"}`, wall-clock; None if unknown.
+        expanded: states that the search expanded.
+        peak_memory_mb: in units of 10⁶ bytes.
+        log_tail: the end of the planner's log, or why it was not started.
+        digest: `sha256:…` of the plan's text, or None.
+    """
+
+    outcome: PlanningOutcome
+    plan: tuple[str, ...] | None = None
+    cost: float | None = None
+    lower_bound: float | None = None
+    optimal: bool = False
+    validated: str = "none"
+    planner: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float | None] = field(default_factory=dict)
+    expanded: int | None = None
+    peak_memory_mb: float | None = None
+    log_tail: str = ""
+    digest: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as a JSON object."""
+        result = asdict(self)
+        result["outcome"] = str(self.outcome)
+        result["plan"] = None if self.plan is None else list(self.plan)
+        return result
+
+
+_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_concurrency = max(1, os.cpu_count() or 1)
+
+
+def set_concurrency(planners: int) -> None:
+    """Set how many planners run at once in each event loop from now on; others wait.
+
+    The default is the number of processors. A solve's time limit starts when it gets a
+    place.
+    """
+    global _concurrency
+    if planners < 1:
+        raise UsageError(f"At least one planner must be allowed to run, not {planners}.")
+    _concurrency = planners
+    _slots.clear()
+
+
+def _slot() -> asyncio.Semaphore:
+    loop = asyncio.get_running_loop()
+    if loop not in _slots:
+        _slots[loop] = asyncio.Semaphore(_concurrency)
+    return _slots[loop]
+
+
+async def solve_async(
+    domain: str,
+    problem: str,
+    *,
+    planner: str = DEFAULT_PLANNER,
+    time_limit: float = 60.0,
+    memory_limit: int = 4_000,
+) -> SolveResult:
+    """Find a plan for a PDDL problem.
+
+    Args:
+        domain: text of the domain.
+        problem: text of the problem.
+        planner: a name of the planner registry.
+        time_limit: wall-clock seconds for reading, grounding and search together.
+        memory_limit: address space of the planner, in units of 10⁶ bytes.
+
+    Returns:
+        A result with exactly one outcome; texts with errors give `invalid_input` and
+        the diagnostics in `log_tail`. A plan is returned only after our own replay
+        accepted it.
+
+    Raises:
+        UsageError: an unknown planner, a limit that makes no sense, a text too large.
+        asyncio.CancelledError: this task was cancelled; the planner is dead by then.
+    """
+    limits = _limits(time_limit, memory_limit)
+    engine = find_planner(planner)
+    start = time.perf_counter()
+    checked = await asyncio.to_thread(check, domain, problem)
+    if not checked.ok or checked.problem is None:
+        errors = [str(d) for d in checked.diagnostics if d.severity == "error"]
+        return _without_run(engine, PlanningOutcome.INVALID_INPUT, "\n".join(errors), start)
+    checked_seconds = time.perf_counter() - start
+    async with _slot():
+        start = time.perf_counter() - checked_seconds
+        try:
+            report = await _run_privately(engine, domain, problem, limits)
+        except OSError as error:
+            reason = f"The planner could not be run: {error.strerror or error}."
+            return _without_run(engine, PlanningOutcome.CRASHED, reason, start)
+    return _verified(checked.problem, engine, report, start)
+
+
+def solve(
+    domain: str,
+    problem: str,
+    *,
+    planner: str = DEFAULT_PLANNER,
+    time_limit: float = 60.0,
+    memory_limit: int = 4_000,
+) -> SolveResult:
+    """Find a plan for a PDDL problem; `solve_async` for callers without an event loop."""
+    return run_sync(
+        solve_async(
+            domain, problem, planner=planner, time_limit=time_limit, memory_limit=memory_limit
+        )
+    )
+
+
+def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, also where an event loop is running (a notebook)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            outcome.append(asyncio.run(coroutine))
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=target)
+    thread.start()
+    thread.join()
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+def _limits(time_limit: float, memory_limit: int) -> Limits:
+    if not (math.isfinite(time_limit) and 0 < time_limit <= MAX_SECONDS):
+        raise UsageError(
+            f"The time limit must lie above 0 and at most {MAX_SECONDS:.0f} seconds,"
+            f" not {time_limit:g}."
+        )
+    if memory_limit < _MIN_MEMORY_MB:
+        raise UsageError(
+            f"The memory limit must be at least {_MIN_MEMORY_MB} MB, not {memory_limit}."
+        )
+    return Limits(seconds=float(time_limit), memory_mb=int(memory_limit))
+
+
+async def _run_privately(
+    engine: Planner, domain: str, problem: str, limits: Limits
+) -> PlannerReport:
+    """Run a planner in a folder of its own, which is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="llm-modulo-"))
+    try:
+        (folder / "domain.pddl").write_text(domain, encoding="utf-8")
+        (folder / "problem.pddl").write_text(problem, encoding="utf-8")
+        return await engine.run(folder=folder, limits=limits)
+    finally:
+        with suppress(OSError):
+            shutil.rmtree(folder)
+
+
+def _verified(
+    problem: Problem, engine: Planner, report: PlannerReport, start: float
+) -> SolveResult:
+    """Turn a report into a result: replay the plan, spell it, bound its cost."""
+    outcome, plan, cost, validated = report.outcome, None, None, "none"
+    log = report.log[-_LOG_TAIL:]
+    if outcome.has_plan and report.steps is not None:
+        plan = tuple(spell_plan(problem, report.steps))
+        try:
+            replayed = replay(problem, report.steps)
+        except UnsupportedBySimulation as error:
+            cost, log = float(len(plan)), f"{log}\nNot validated: {error}"
+        else:
+            validated, cost = "replayed", replayed.cost
+            if not replayed.valid:
+                outcome, plan, cost, validated = PlanningOutcome.CRASHED, None, None, "none"
+                log = f"{log}\nThe planner's plan is not valid: {replayed.reason}"
+    optimal = outcome is PlanningOutcome.SOLVED_OPTIMALLY
+    return SolveResult(
+        outcome=outcome,
+        plan=plan,
+        cost=cost,
+        lower_bound=cost if optimal else report.lower_bound,
+        optimal=optimal,
+        validated=validated,
+        planner=_identity(engine),
+        seconds=_seconds(report, start),
+        expanded=report.expanded,
+        peak_memory_mb=report.peak_memory_mb,
+        log_tail=log,
+        digest=None if plan is None else plan_digest(plan),
+    )
+
+
+def _without_run(
+    engine: Planner, outcome: PlanningOutcome, reason: str, start: float
+) -> SolveResult:
+    return SolveResult(
+        outcome=outcome,
+        planner=_identity(engine),
+        seconds=_seconds(PlannerReport(outcome=outcome), start),
+        log_tail=reason[:_LOG_TAIL],
+    )
+
+
+def _identity(engine: Planner) -> dict[str, str]:
+    return {
+        "name": engine.name,
+        "version": engine.version() or "",
+        "configuration": engine.configuration,
+    }
+
+
+def _seconds(report: PlannerReport, start: float) -> dict[str, float | None]:
+    phases: dict[str, float | None] = {
+        phase: report.seconds.get(phase) for phase in ("read", "ground", "search")
+    }
+    phases["total"] = time.perf_counter() - start
+    return {k: None if v is None else round(v, 6) for k, v in phases.items()}

@@ -1,0 +1,77 @@
+"""The registry of planners: name → configured planner.
+
+Third parties add to it by an entry point in the group `llm_modulo.planners` that loads a
+callable without arguments and returns a `Planner`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from llm_modulo.errors import UsageError
+
+from ._fast_downward import FastDownward, driver_script
+from ._planner import Limits, Planner, PlannerReport
+from ._unified_planning import UnifiedPlanningEngine
+
+__all__ = [
+    "PLANNERS",
+    "FastDownward",
+    "Limits",
+    "Planner",
+    "PlannerReport",
+    "UnifiedPlanningEngine",
+    "driver_script",
+    "find_planner",
+    "list_planners",
+    "planner_names",
+]
+
+PLANNERS: dict[str, Callable[[], Planner]] = {
+    "fast-downward": FastDownward.first_plan,
+    "fast-downward-opt": FastDownward.astar_lmcut,
+    "pyperplan": UnifiedPlanningEngine.pyperplan,
+    "pyperplan-opt": UnifiedPlanningEngine.pyperplan_opt,
+}
+
+
+@cache
+def _third_party() -> dict[str, metadata.EntryPoint]:
+    return {e.name: e for e in metadata.entry_points(group="llm_modulo.planners")}
+
+
+def planner_names() -> list[str]:
+    """Names that `find_planner` accepts: ours first, then third parties', sorted."""
+    return [*PLANNERS, *sorted(_third_party().keys() - PLANNERS.keys())]
+
+
+def list_planners() -> list[dict[str, Any]]:
+    """`{"name", "summary", "optimal", "version"}` of each planner; no version: not installed."""
+    entries = [
+        PLANNERS[name]() if name in PLANNERS else _third_party()[name].load()()
+        for name in planner_names()
+    ]
+    return [
+        {"name": e.name, "summary": e.summary, "optimal": e.optimal, "version": e.version()}
+        for e in entries
+    ]
+
+
+def find_planner(name: str) -> Planner:
+    """Return the planner registered under a name.
+
+    Raises:
+        UsageError: no planner has this name, or it is not installed here.
+    """
+    if name in PLANNERS:
+        planner = PLANNERS[name]()
+    elif name in _third_party():
+        planner = _third_party()[name].load()()
+    else:
+        raise UsageError(f"Unknown planner {name!r}; known: {', '.join(planner_names())}.")
+    if planner.version() is None:
+        raise UsageError(f"Planner {name!r} needs the package {planner.package}.")
+    return planner

@@ -1,0 +1,166 @@
+"""Fast Downward, driven directly: translator and search binary in one process a solve.
+
+The binary and the translator come with the `up-fast-downward` wheel. Its driver script
+is not used: it starts three processes in turn and writes into a shared folder.
+Exit codes: https://www.fast-downward.org/latest/documentation/exit-codes/
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from llm_modulo.outcomes import PlanningOutcome
+
+from .._plan_text import read_plan
+from ._planner import Limits, PlannerReport
+from ._process import read_log, run_child
+
+__all__ = ["FastDownward", "driver_script"]
+
+_LAMA_FIRST = (
+    "let(hlm, eval_modify_costs(landmark_sum(lm_factory=lm_reasonable_orders_hps(lm_rhw()),"
+    "pref=false),cost_type=one), let(hff, eval_modify_costs(ff(),cost_type=one),"
+    " lazy_greedy([hff,hlm],preferred=[hff,hlm],cost_type=one,reopen_closed=false)))"
+)
+_OUTCOMES = {
+    10: PlanningOutcome.UNSOLVABLE,
+    11: PlanningOutcome.UNSOLVABLE,
+    12: PlanningOutcome.EXHAUSTED,
+    13: PlanningOutcome.EXHAUSTED,
+    20: PlanningOutcome.MEMOUT,
+    21: PlanningOutcome.TIMEOUT,
+    22: PlanningOutcome.MEMOUT,
+    23: PlanningOutcome.TIMEOUT,
+    24: PlanningOutcome.MEMOUT,
+    31: PlanningOutcome.INVALID_INPUT,
+    34: PlanningOutcome.UNSUPPORTED,
+}
+_NUMBERS = {
+    "read": re.compile(r"^Parsing: \[.*?, ([\d.]+)s wall-clock\]", re.M),
+    "translate": re.compile(r"^Done! \[.*?, ([\d.]+)s wall-clock\]", re.M),
+    "search": re.compile(r"^(?:\[t=[^]]*\] )?Total time: ([\d.e+-]+)s", re.M),
+    "expanded": re.compile(r"Expanded (\d+) state\(s\)\."),
+    "memory": re.compile(r"^Peak memory: (\d+) KB", re.M),
+    "translator_memory": re.compile(r"^Translator peak memory: (\d+) KB", re.M),
+    "f": re.compile(r"\bf = (\d+)"),
+}
+
+
+@cache
+def _installation() -> Path | None:
+    spec = importlib.util.find_spec("up_fast_downward")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0]) / "downward"
+
+
+def driver_script() -> Path | None:
+    """Fast Downward's own driver, as the wheel ships it; the rival in benchmarks."""
+    root = _installation()
+    return None if root is None else root / "fast-downward.py"
+
+
+class FastDownward:
+    """Fast Downward in one search configuration."""
+
+    package = "up-fast-downward"
+
+    def __init__(self, name: str, *, search: str, optimal: bool, summary: str) -> None:
+        self.name = name
+        self.optimal = optimal
+        self.summary = summary
+        self.configuration = f"--search {search}"
+        self._search = search
+
+    @classmethod
+    def first_plan(cls) -> FastDownward:
+        """The first plan of LAMA (Richter and Westphal 2010): fast, not optimal."""
+        return cls(
+            "fast-downward",
+            search=_LAMA_FIRST,
+            optimal=False,
+            summary="Fast Downward, LAMA's first iteration: a plan quickly, not the shortest.",
+        )
+
+    @classmethod
+    def astar_lmcut(cls) -> FastDownward:
+        """A* with the landmark-cut heuristic (Helmert and Domshlak 2009)."""
+        return cls(
+            "fast-downward-opt",
+            search="astar(lmcut())",
+            optimal=True,
+            summary="Fast Downward, A* with LM-cut: a cheapest plan, proved.",
+        )
+
+    def version(self) -> str | None:
+        """Versions of the translator and of the wheel with the binary."""
+        root = _installation()
+        if root is None or not (root / "builds/release/bin/downward").exists():
+            return None
+        try:
+            translator = metadata.version("fast-downward.translate")
+            return f"{translator} (up-fast-downward {metadata.version('up-fast-downward')})"
+        except metadata.PackageNotFoundError:
+            return None
+
+    async def run(self, *, folder: Path, limits: Limits) -> PlannerReport:
+        """See `Planner.run`."""
+        root = _installation()
+        assert root is not None
+        task = {
+            "kind": "fast-downward",
+            "binary": str(root / "builds/release/bin/downward"),
+            "search": ["--search", self._search],
+        }
+        end = await run_child(task, folder=folder, limits=limits)
+        log = read_log(folder)
+        if end.out_of_time:
+            outcome = PlanningOutcome.TIMEOUT
+        elif end.returncode in (0, 1, 2, 3):
+            outcome = PlanningOutcome.SOLVED_OPTIMALLY if self.optimal else PlanningOutcome.SOLVED
+        else:
+            outcome = _OUTCOMES.get(end.returncode, PlanningOutcome.CRASHED)
+        plan_file = folder / "plan"
+        steps = None
+        if outcome.has_plan:
+            steps = tuple(read_plan(plan_file.read_text())) if plan_file.exists() else None
+            outcome = outcome if steps is not None else PlanningOutcome.CRASHED
+        return _report(outcome, steps, log, optimal=self.optimal)
+
+
+def _report(
+    outcome: PlanningOutcome,
+    steps: tuple[tuple[str, ...], ...] | None,
+    log: str,
+    *,
+    optimal: bool,
+) -> PlannerReport:
+    """Fill a report from Fast Downward's log."""
+
+    def last(key: str) -> float | None:
+        found = _NUMBERS[key].findall(log)
+        return float(found[-1]) if found else None
+
+    seconds = {}
+    read, translate, search = last("read"), last("translate"), last("search")
+    if read is not None:
+        seconds["read"] = read
+    if translate is not None:
+        seconds["ground"] = round(translate - (read or 0.0), 6)
+    if search is not None:
+        seconds["search"] = search
+    memory = max((m for m in (last("memory"), last("translator_memory")) if m), default=None)
+    expanded = last("expanded")
+    return PlannerReport(
+        outcome=outcome,
+        steps=steps,
+        lower_bound=last("f") if optimal else None,
+        expanded=None if expanded is None else int(expanded),
+        peak_memory_mb=None if memory is None else round(memory / 1000, 1),
+        seconds=seconds,
+        log=log,
+    )

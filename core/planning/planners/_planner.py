@@ -1,0 +1,74 @@
+"""What a planner is to the rest of the project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from llm_modulo.outcomes import PlanningOutcome
+
+__all__ = ["Limits", "Planner", "PlannerReport"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """Limits of one solve; they cover reading, grounding and search together.
+
+    Attributes:
+        seconds: wall-clock time.
+        memory_mb: address space of the planner's process, in units of 10⁶ bytes.
+    """
+
+    seconds: float = 60.0
+    memory_mb: int = 4_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannerReport:
+    """What a planner says of one task, before anything of it is believed.
+
+    Attributes:
+        outcome: as the planner claims it.
+        steps: the plan's steps `(action, object, …)`, in the planner's spelling.
+        lower_bound: a proved bound on the cost of every plan.
+        seconds: phases `read`, `ground`, `search`, as far as they are known.
+        log: the beginning and the end of what it printed.
+    """
+
+    outcome: PlanningOutcome
+    steps: tuple[tuple[str, ...], ...] | None = None
+    lower_bound: float | None = None
+    expanded: int | None = None
+    peak_memory_mb: float | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    log: str = ""
+
+
+class Planner(Protocol):
+    """One entry of the registry: a planner in one configuration.
+
+    Attributes:
+        name: how it is asked for.
+        summary: one sentence for a list.
+        optimal: whether the plans that it returns are proved to be cheapest.
+        configuration: what it is started with, in its own words.
+        package: the installed distribution that brings it.
+    """
+
+    name: str
+    summary: str
+    optimal: bool
+    configuration: str
+    package: str
+
+    def version(self) -> str | None:
+        """The planner's version, or None if it is not installed here."""
+
+    async def run(self, *, folder: Path, limits: Limits) -> PlannerReport:
+        """Solve `domain.pddl` and `problem.pddl` in `folder`, which is private to the call.
+
+        Raises:
+            OSError: the process cannot be started.
+        """
