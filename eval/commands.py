@@ -272,7 +272,7 @@ def _print_comparison(found: dict[str, Any]) -> None:
     for model in found["models"]:
         table = comparison_table(model, baseline, treatment)
         title = f"{model['model']}: {treatment} − {baseline} over {model['pairs']} pairs"
-        _print_table(title, table.header, table.rows)
+        _print_table(title, ["measure", *table.header[1:]], table.rows)
 
 
 def _print_table(title: str, header: list[str], rows: list[list[str]]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from llm_modulo.errors import UsageError
 
 from .folder import RunFolder, open_run
-from .metrics import METRICS
+from .metrics import all_metrics
 from .statistics import mcnemar_exact, paired_difference
 from .store import TrialRecord
 
@@ -85,7 +85,7 @@ def _compare_model(
 
 def _differences(pairs: Pairs) -> dict[str, Any]:
     found = {}
-    for name, metric in METRICS.items():
+    for name, metric in all_metrics().items():
         by_instance: dict[str, list[tuple[float, float]]] = {}
         for baseline, treatment in pairs:
             b, t = metric.value(baseline), metric.value(treatment)

@@ -15,7 +15,7 @@ from llm_modulo.files import read_json_lines
 
 from .experiment import trial_key
 from .folder import now, prepare_folder
-from .metrics import METRICS, values_of
+from .metrics import all_metrics, values_of
 from .scoring import Outcome, score_answer
 from .statistics import Estimate, mean_interval, share_interval
 from .store import TrialRecord, TrialStore
@@ -134,7 +134,7 @@ def summarise(records: Iterable[TrialRecord]) -> dict[str, Any]:
     """
     rows = []
     for (model, condition), group in group_records(records).items():
-        estimates = {name: estimate(name, group) for name in METRICS}
+        estimates = {name: estimate(name, group) for name in all_metrics()}
         rows.append(
             {
                 "model": model,
@@ -163,7 +163,7 @@ def estimate(name: str, records: Sequence[TrialRecord]) -> Estimate:
         for value, record in zip(values_of(name, list(records)), records, strict=True)
         if value is not None
     ]
-    if METRICS[name].kind == "share":
+    if all_metrics()[name].kind == "share":
         return share_interval(int(sum(value for value, _ in pairs)), len(pairs))
     return mean_interval([value for value, _ in pairs], [i for _, i in pairs])
 

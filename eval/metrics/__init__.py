@@ -1,18 +1,21 @@
 """What is measured of a trial, and how a measure is summed up.
 
 Values come from the benchmark and from the trial's record; this registry says what each
-is called, whether it is a share of trials or a mean, and which way is better.
+is called, whether it is a share of trials or a mean, and which way is better. Third parties
+add one by an entry point in the group `llm_modulo.metrics` that loads a `Metric`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
 from typing import Literal
 
 from llm_modulo.eval.store import TrialRecord
 
-__all__ = ["METRICS", "Metric", "values_of"]
+__all__ = ["METRICS", "Metric", "all_metrics", "values_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +113,13 @@ METRICS: dict[str, Metric] = {
 }
 
 
+@cache
+def all_metrics() -> dict[str, Metric]:
+    """Our measures, then third parties', by name."""
+    found = {e.name: e.load() for e in metadata.entry_points(group="llm_modulo.metrics")}
+    return METRICS | {name: found[name] for name in sorted(found.keys() - METRICS.keys())}
+
+
 def values_of(name: str, records: list[TrialRecord]) -> list[float | None]:
     """A measure of each record, in order."""
-    return [METRICS[name].value(record) for record in records]
+    return [all_metrics()[name].value(record) for record in records]

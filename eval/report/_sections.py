@@ -14,7 +14,7 @@ from typing import Any
 
 from llm_modulo.eval.comparison import compare_conditions
 from llm_modulo.eval.folder import RunFolder
-from llm_modulo.eval.metrics import METRICS
+from llm_modulo.eval.metrics import all_metrics
 from llm_modulo.eval.summary import summarise
 
 from ._figures import accuracy_figure
@@ -106,10 +106,10 @@ def score_tables(rows: list[dict[str, Any]]) -> list[tuple[str, Table]]:
         own = [row for row in rows if row["model"] == model]
         name = f"{model} (reference model)" if own[0]["reference"] else str(model)
         body = [["trials", *(str(row["n"]) for row in own)]]
-        for metric in METRICS:
-            if METRICS[metric].in_tables and any(metric in row["metrics"] for row in own):
+        for metric in all_metrics():
+            if all_metrics()[metric].in_tables and any(metric in row["metrics"] for row in own):
                 cells = (format_estimate(row["metrics"].get(metric)) for row in own)
-                body.append([METRICS[metric].label, *cells])
+                body.append([all_metrics()[metric].label, *cells])
         header = [name, *(str(row["condition"]) for row in own)]
         tables.append((name, Table(header=header, rows=body)))
     return tables
@@ -212,12 +212,12 @@ def comparison_table(model: dict[str, Any], baseline: str, treatment: str) -> Ta
     """One model's part of a comparison as a table, a row for each measure."""
     rows = []
     for name, found in model["metrics"].items():
-        if METRICS[name].in_tables:
+        if all_metrics()[name].in_tables:
             difference = format_number(found["difference"], sign=True)
             low, high = (format_number(found[end], sign=True) for end in ("low", "high"))
             rows.append(
                 [
-                    METRICS[name].label,
+                    all_metrics()[name].label,
                     format_number(found["baseline"]),
                     format_number(found["treatment"]),
                     f"{difference} [{low}, {high}]",
@@ -232,7 +232,7 @@ def comparison_table(model: dict[str, Any], baseline: str, treatment: str) -> Ta
             f"exact McNemar p = {test['p_value']:.2g}",
         ]
     )
-    return Table(header=["measure", baseline, treatment, "difference"], rows=rows)
+    return Table(header=[model["model"], baseline, treatment, "difference"], rows=rows)
 
 
 def format_number(value: float, *, sign: bool = False) -> str:
