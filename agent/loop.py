@@ -60,7 +60,7 @@ class Conversation:
             it held, the raw response, seconds.
         tool_calls: for each call: name, the model's raw arguments, the arguments sent,
             text, structured result, whether the call failed, seconds.
-        answer: the text that the model ended with.
+        answer: the text that the user gets: the model's last, or the loop's notice.
         plan: steps of the last successful solve, or None.
         solve_outcomes: how each solve call ended, in order.
         domain_altered: a solve used another domain than the given one.
@@ -116,7 +116,7 @@ class Conversation:
     def end(self, reason: StopReason, notice: str) -> None:
         """End for a limit, with a message to the user."""
         self.stop_reason = reason
-        self.notice = notice
+        self.notice = self.answer = notice
 
 
 async def ask(

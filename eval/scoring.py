@@ -14,6 +14,14 @@ from llm_modulo.domains import Benchmark, Instance, PlanVerdict, Unparsed, Verdi
 
 __all__ = ["Outcome", "Scored", "score_answer", "score_outcome"]
 
+_CUT_SHORT = {
+    "budget_exhausted": Unparsed.GAVE_UP,
+    "loop_limit": Unparsed.TRUNCATED,
+    "time_limit": Unparsed.TRUNCATED,
+    "money_limit": Unparsed.TRUNCATED,
+}
+"""Why there is no plan when the loop ended the conversation itself."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
@@ -104,8 +112,8 @@ def score_outcome(instance: Instance, benchmark: Benchmark, outcome: Outcome) ->
 
 
 def _read(outcome: Outcome, benchmark: Benchmark) -> Reading:
-    if outcome.stop_reason in ("budget_exhausted", "loop_limit", "time_limit", "money_limit"):
-        return Reading(moves=None, reason=Unparsed.EMPTY)
+    if outcome.stop_reason in _CUT_SHORT:
+        return Reading(moves=None, reason=_CUT_SHORT[outcome.stop_reason])
     return read_answer(
         outcome.answer,
         benchmark,
@@ -124,8 +132,6 @@ def _solved(outcome: Outcome, benchmark: Benchmark, said: Reading) -> Reading:
         moves = benchmark.moves_of_plan(outcome.plan)
         reason = Unparsed.MALFORMED if moves is None else None
         return Reading(moves=moves, reason=reason, notation="pddl" if moves is not None else None)
-    if outcome.stop_reason in ("budget_exhausted", "loop_limit", "time_limit", "money_limit"):
-        return Reading(moves=None, reason=Unparsed.GAVE_UP)
     return Reading(moves=None, reason=said.reason or Unparsed.MALFORMED)
 
 
