@@ -30,7 +30,15 @@ from llm_modulo.pddl import (
     TypedName,
 )
 
-__all__ = ["GroundEffect", "ground", "ground_effect", "holds", "unsatisfied", "unsupported_feature"]
+__all__ = [
+    "GroundEffect",
+    "UndefinedValue",
+    "ground",
+    "ground_effect",
+    "holds",
+    "unsatisfied",
+    "unsupported_feature",
+]
 
 Binding = Mapping[str, str]
 
@@ -41,7 +49,15 @@ _NOT_SIMULATED = {
     ":derived-predicates": "derived predicates",
     ":timed-initial-literals": "timed initial literals",
     ":preferences": "preferences",
+    ":constraints": "trajectory constraints",
 }
+
+
+class UndefinedValue(Exception):
+    """An action's cost is a function that has no initial value: it is not applicable."""
+
+    def __init__(self, function: Atom) -> None:
+        super().__init__(f"`{function}` has no initial value")
 
 
 def unsupported_feature(problem: Problem) -> str | None:
@@ -119,6 +135,10 @@ def ground_effect(
 
     The cost is what the action adds to `total-cost` if the problem's metric asks for
     it, else 1.
+
+    Raises:
+        UndefinedValue: the cost is a function without a value, also where no metric asks
+            for it; Fast Downward decides likewise.
     """
     add: set[Atom] = set()
     delete: set[Atom] = set()
@@ -127,7 +147,7 @@ def ground_effect(
         if isinstance(effect, Literal):
             (add if effect.positive else delete).add(ground(effect.atom, inner))
         elif isinstance(effect, Assignment) and effect.function.predicate.lower() == "total-cost":
-            cost += _evaluate(effect.value, inner, problem)
+            cost += _increase(effect.value, inner, problem)
     if problem.metric is None or problem.metric[1] == 0.0:
         cost = 1.0
     return GroundEffect(add=frozenset(add), delete=frozenset(delete - add), cost=cost)
@@ -147,24 +167,14 @@ def _flatten(
                 yield from _flatten(effect.effects, inner, state, problem)
 
 
-def _evaluate(expression: NumericExpression, binding: Binding, problem: Problem) -> float:
+def _increase(expression: NumericExpression, binding: Binding, problem: Problem) -> float:
+    """What an action adds to its cost: a number, or a function's initial value."""
     if isinstance(expression, Atom):
-        return problem.values.get(ground(expression, binding), 0.0)
-    if isinstance(expression, tuple):
-        operator, operands = expression
-        values = [_evaluate(e, binding, problem) for e in operands]
-        match operator:
-            case "+":
-                return sum(values)
-            case "*":
-                product = 1.0
-                for value in values:
-                    product *= value
-                return product
-            case "-":
-                return -values[0] if len(values) == 1 else values[0] - sum(values[1:])
-            case _:
-                return values[0] / values[1]
+        function = ground(expression, binding)
+        if function not in problem.values:
+            raise UndefinedValue(function)
+        return problem.values[function]
+    assert isinstance(expression, float), "arithmetic is a numeric fluent, which is not simulated"
     return expression
 
 

@@ -11,10 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_modulo.errors import UsageError
-from llm_modulo.pddl import Action, Atom, Problem, parse
+from llm_modulo.pddl import Action, Atom, Problem, check_size, parse
 
 from ._plan_text import read_plan
-from ._semantics import GroundEffect, ground_effect, holds, unsatisfied, unsupported_feature
+from ._semantics import (
+    GroundEffect,
+    UndefinedValue,
+    ground_effect,
+    holds,
+    unsatisfied,
+    unsupported_feature,
+)
 
 __all__ = [
     "Simulation",
@@ -136,7 +143,10 @@ class _Execution:
         if not holds(action.precondition, self.state, binding, self.problem):
             missing = unsatisfied(action.precondition, self.state, binding, self.problem)
             raise _Failure("A precondition does not hold", missing)
-        effect = ground_effect(action, binding, self.state, self.problem)
+        try:
+            effect = ground_effect(action, binding, self.state, self.problem)
+        except UndefinedValue as error:
+            raise _Failure(str(error)) from None
         self.state = effect.apply(self.state)
         self.cost += effect.cost
         return effect
@@ -184,7 +194,7 @@ def replay(problem: Problem, steps: Sequence[Step]) -> Validation:
     """Execute a plan on a problem's model.
 
     Raises:
-        UnsupportedBySimulation: the problem has numeric, temporal or derived features.
+        UnsupportedBySimulation: the problem has a feature that is not simulated.
     """
     _require_simulable(problem)
     execution = _Execution(problem)
@@ -224,9 +234,12 @@ def validate(domain: str, problem: str, plan: str | Sequence[str]) -> Validation
 
     Raises:
         NotPddl: the texts have errors, or the plan has a line that is no step.
-        UnsupportedBySimulation: the problem has numeric, temporal or derived features.
+        UsageError: a text longer than `MAX_TEXT` characters.
+        UnsupportedBySimulation: the problem has a feature that is not simulated, such as
+            numeric fluents, durative actions or derived predicates.
+        UsageError: a text that is too long.
     """
-    return replay(parse(domain, problem), read_plan(plan))
+    return replay(parse(domain, problem), _steps(plan))
 
 
 def simulate(domain: str, problem: str, plan: str | Sequence[str]) -> Simulation:
@@ -240,7 +253,7 @@ def simulate(domain: str, problem: str, plan: str | Sequence[str]) -> Simulation
     initial = tuple(sorted(map(str, execution.state)))
     steps: list[SimulationStep] = []
     stopped = None
-    for step in read_plan(plan):
+    for step in _steps(plan):
         before = execution.state
         try:
             execution.execute(step)
@@ -256,6 +269,12 @@ def simulate(domain: str, problem: str, plan: str | Sequence[str]) -> Simulation
         )
     reached = stopped is None and not execution.missing_goals()
     return Simulation(initial=initial, steps=tuple(steps), goal_reached=reached, stopped=stopped)
+
+
+def _steps(plan: str | Sequence[str]) -> list[tuple[str, ...]]:
+    if isinstance(plan, str):
+        check_size(plan, "plan")
+    return read_plan(plan)
 
 
 def _sorted(facts: frozenset[Atom]) -> Iterator[str]:

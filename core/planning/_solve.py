@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
+import re
 import shutil
 import tempfile
-import threading
 import time
-from collections.abc import Coroutine
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from collections.abc import AsyncIterator, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from llm_modulo.errors import UsageError
 from llm_modulo.outcomes import PlanningOutcome
-from llm_modulo.pddl import Problem, check
+from llm_modulo.pddl import Problem, check, planner_objection
 
 from ._plan_text import plan_digest
 from ._simulation import UnsupportedBySimulation, replay, spell_plan
@@ -36,7 +35,7 @@ __all__ = [
 
 DEFAULT_PLANNER = "fast-downward"
 MAX_SECONDS = 86_400.0
-_MIN_MEMORY_MB = 50
+_MEMORY_MB = (50, 100_000_000)
 _LOG_TAIL = 2_000
 T = TypeVar("T")
 
@@ -82,7 +81,15 @@ class SolveResult:
         return result
 
 
-_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+@dataclass
+class _Places:
+    """The planners that may run at once in one event loop, and how many solves know of them."""
+
+    free: asyncio.Semaphore
+    users: int = 0
+
+
+_places: dict[asyncio.AbstractEventLoop, _Places] = {}
 _concurrency = max(1, os.cpu_count() or 1)
 
 
@@ -96,14 +103,25 @@ def set_concurrency(planners: int) -> None:
     if planners < 1:
         raise UsageError(f"At least one planner must be allowed to run, not {planners}.")
     _concurrency = planners
-    _slots.clear()
+    _places.clear()
 
 
-def _slot() -> asyncio.Semaphore:
+@asynccontextmanager
+async def _place() -> AsyncIterator[None]:
+    """Wait for a place among the planners that may run at once.
+
+    The last user removes the loop's entry: its semaphore keeps the loop from being freed.
+    """
     loop = asyncio.get_running_loop()
-    if loop not in _slots:
-        _slots[loop] = asyncio.Semaphore(_concurrency)
-    return _slots[loop]
+    places = _places.setdefault(loop, _Places(free=asyncio.Semaphore(_concurrency)))
+    places.users += 1
+    try:
+        async with places.free:
+            yield
+    finally:
+        places.users -= 1
+        if not places.users and _places.get(loop) is places:
+            del _places[loop]
 
 
 async def solve_async(
@@ -139,15 +157,21 @@ async def solve_async(
     if not checked.ok or checked.problem is None:
         errors = [str(d) for d in checked.diagnostics if d.severity == "error"]
         return _without_run(engine, PlanningOutcome.INVALID_INPUT, "\n".join(errors), start)
+    problem_model = checked.problem
+    lacks = planner_objection(planner, problem_model.features | problem_model.domain.features)
+    if lacks is not None:
+        reason = f"{planner} does not support {lacks}."
+        return _without_run(engine, PlanningOutcome.UNSUPPORTED, reason, start)
     checked_seconds = time.perf_counter() - start
-    async with _slot():
+    limits = replace(limits, seconds=max(0.0, limits.seconds - checked_seconds))
+    async with _place():
         start = time.perf_counter() - checked_seconds
         try:
             report = await _run_privately(engine, domain, problem, limits)
         except OSError as error:
             reason = f"The planner could not be run: {error.strerror or error}."
             return _without_run(engine, PlanningOutcome.CRASHED, reason, start)
-    return _verified(checked.problem, engine, report, start)
+    return await asyncio.to_thread(_verified, problem_model, engine, report, start)
 
 
 def solve(
@@ -167,37 +191,42 @@ def solve(
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, also where an event loop is running (a notebook)."""
+    """Run a coroutine to its end, also where an event loop is running (a notebook).
+
+    An interrupt of the caller cancels it.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(coroutine)
-    outcome: list[T] = []
-    failure: list[BaseException] = []
+    tasks: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
 
-    def target() -> None:
+    async def announced() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.set_result((asyncio.get_running_loop(), task))
+        return await coroutine
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        outcome = pool.submit(asyncio.run, announced())
         try:
-            outcome.append(asyncio.run(coroutine))
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=target)
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]
-    return outcome[0]
+            return outcome.result()
+        except KeyboardInterrupt:
+            loop, task = tasks.result()
+            loop.call_soon_threadsafe(task.cancel)
+            raise
 
 
 def _limits(time_limit: float, memory_limit: int) -> Limits:
-    if not (math.isfinite(time_limit) and 0 < time_limit <= MAX_SECONDS):
+    if not 0 < time_limit <= MAX_SECONDS:
         raise UsageError(
             f"The time limit must lie above 0 and at most {MAX_SECONDS:.0f} seconds,"
             f" not {time_limit:g}."
         )
-    if memory_limit < _MIN_MEMORY_MB:
+    least, most = _MEMORY_MB
+    if not least <= memory_limit <= most:
         raise UsageError(
-            f"The memory limit must be at least {_MIN_MEMORY_MB} MB, not {memory_limit}."
+            f"The memory limit must lie between {least} and {most:,} MB, not {memory_limit}."
         )
     return Limits(seconds=float(time_limit), memory_mb=int(memory_limit))
 
@@ -208,46 +237,65 @@ async def _run_privately(
     """Run a planner in a folder of its own, which is gone afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="llm-modulo-"))
     try:
-        (folder / "domain.pddl").write_text(domain, encoding="utf-8")
-        (folder / "problem.pddl").write_text(problem, encoding="utf-8")
+        (folder / "domain.pddl").write_text(_in_ascii(domain), encoding="ascii")
+        (folder / "problem.pddl").write_text(_in_ascii(problem), encoding="ascii")
         return await engine.run(folder=folder, limits=limits)
     finally:
         with suppress(OSError):
             shutil.rmtree(folder)
 
 
+def _in_ascii(text: str) -> str:
+    """Text as planners read it: names are ASCII, what is not is a comment or a strange space."""
+    return re.sub(r"[^\x00-\x7f]", " ", text)
+
+
 def _verified(
     problem: Problem, engine: Planner, report: PlannerReport, start: float
 ) -> SolveResult:
     """Turn a report into a result: replay the plan, spell it, bound its cost."""
-    outcome, plan, cost, validated = report.outcome, None, None, "none"
-    log = report.log[-_LOG_TAIL:]
+    outcome, cost, validated, remark = report.outcome, None, "none", ""
+    if outcome.has_plan:
+        outcome, cost, validated, remark = _judged(problem, report)
+    plan = None
     if outcome.has_plan and report.steps is not None:
         plan = tuple(spell_plan(problem, report.steps))
-        try:
-            replayed = replay(problem, report.steps)
-        except UnsupportedBySimulation as error:
-            cost, log = float(len(plan)), f"{log}\nNot validated: {error}"
-        else:
-            validated, cost = "replayed", replayed.cost
-            if not replayed.valid:
-                outcome, plan, cost, validated = PlanningOutcome.CRASHED, None, None, "none"
-                log = f"{log}\nThe planner's plan is not valid: {replayed.reason}"
     optimal = outcome is PlanningOutcome.SOLVED_OPTIMALLY
     return SolveResult(
         outcome=outcome,
         plan=plan,
         cost=cost,
-        lower_bound=cost if optimal else report.lower_bound,
+        lower_bound=cost if optimal and cost is not None else report.lower_bound,
         optimal=optimal,
         validated=validated,
         planner=_identity(engine),
         seconds=_seconds(report, start),
         expanded=report.expanded,
         peak_memory_mb=report.peak_memory_mb,
-        log_tail=log,
+        log_tail=report.log[-_LOG_TAIL:] + remark,
         digest=None if plan is None else plan_digest(plan),
     )
+
+
+def _judged(
+    problem: Problem, report: PlannerReport
+) -> tuple[PlanningOutcome, float | None, str, str]:
+    """What a planner's plan is worth after our own replay: outcome, cost, validated, remark."""
+    if report.steps is None:
+        return PlanningOutcome.CRASHED, None, "none", "\nThe planner returned no plan."
+    try:
+        replayed = replay(problem, report.steps)
+    except UnsupportedBySimulation as error:
+        cost = None if problem.metric else float(len(report.steps))
+        return report.outcome, cost, "none", f"\nNot validated: {error}"
+    if not replayed.valid:
+        remark = f"\nThe planner's plan is not valid: {replayed.reason}"
+        return PlanningOutcome.CRASHED, None, "none", remark
+    bound, cost = report.lower_bound, replayed.cost
+    if report.outcome is PlanningOutcome.SOLVED_OPTIMALLY and bound is not None and bound < cost:
+        remark = f"\nNot proved to be cheapest: the plan costs {cost:g}, the bound is {bound:g}."
+        return PlanningOutcome.SOLVED, cost, "replayed", remark
+    return report.outcome, cost, "replayed", ""
 
 
 def _without_run(

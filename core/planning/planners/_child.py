@@ -22,6 +22,7 @@ import resource
 import signal
 import sys
 import time
+from importlib import import_module
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
@@ -49,19 +50,13 @@ def bind_to_parent(parent: int) -> None:
         os._exit(35)
 
 
-def limit_resources(memory_bytes: int, cpu_seconds: int, file_bytes: int) -> None:
-    """Limit address space, processor time and file size for this process and what it executes."""
-    for what, value in (
-        (resource.RLIMIT_AS, memory_bytes),
-        (resource.RLIMIT_CPU, cpu_seconds),
-        (resource.RLIMIT_FSIZE, file_bytes),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, hard = resource.getrlimit(what)
-        if hard != resource.RLIM_INFINITY:
-            value = min(value, hard)
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(what, (value, value))
+def limit(what: int, value: int) -> None:
+    """Limit a resource for this process and what it executes; see `resource.setrlimit`."""
+    _, hard = resource.getrlimit(what)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(what, (value, value))
 
 
 def translate() -> None:
@@ -93,12 +88,12 @@ def run_fast_downward(task: dict[str, Any]) -> None:
 
 def solve(engine: str, optimal: bool) -> dict[str, Any]:
     """Read, solve, and describe the result as JSON."""
-    from unified_planning.environment import Environment
+    from unified_planning.environment import get_environment
     from unified_planning.exceptions import UPUnsupportedProblemTypeError, UPUsageError
     from unified_planning.io import PDDLReader
     from unified_planning.model.metrics import MinimizeSequentialPlanLength
 
-    environment = Environment()
+    environment = get_environment()  # the reader mixes another one up with it
     environment.credits_stream = None
     environment.error_used_name = False
     reader = PDDLReader(environment)
@@ -136,9 +131,15 @@ def solve(engine: str, optimal: bool) -> dict[str, Any]:
 
 
 def run_unified_planning(task: dict[str, Any]) -> None:
-    """Solve and write `result.json`."""
+    """Solve and write `result.json`.
+
+    Memory is limited once the libraries are loaded: numpy's and scipy's crash or hang for
+    ever when they run out of it while they start.
+    """
+    import_module("unified_planning.shortcuts")
     sys.setrecursionlimit(5_000)
     reserve = bytearray(RESERVE)
+    limit(resource.RLIMIT_AS, task["memory"])
     try:
         result = solve(task["engine"], task["optimal"])
     except MemoryError:
@@ -153,8 +154,11 @@ def main() -> None:
     """Set limits, then do what the task says."""
     task = json.loads(sys.argv[1])
     bind_to_parent(task["parent"])
-    limit_resources(task["memory"], task["cpu"], task["file_size"])
+    limit(resource.RLIMIT_CPU, task["cpu"])
+    limit(resource.RLIMIT_FSIZE, task["file_size"])
+    limit(resource.RLIMIT_CORE, 0)
     if task["kind"] == "fast-downward":
+        limit(resource.RLIMIT_AS, task["memory"])
         run_fast_downward(task)
     else:
         run_unified_planning(task)

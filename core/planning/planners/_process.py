@@ -26,7 +26,12 @@ __all__ = ["ProcessEnd", "read_log", "run_child", "run_process"]
 LOG_BYTES = 64_000
 FILE_BYTES = 4_000_000_000
 """Largest file that a planner may write."""
-_ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
+_ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "LC_ALL": "C.UTF-8",
+    "OPENBLAS_NUM_THREADS": "1",  # it reserves address space for each, which is what we limit
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,6 +18,12 @@ from ._process import read_log, run_child
 
 __all__ = ["UnifiedPlanningEngine"]
 
+_OUT_OF_MEMORY = (
+    "MemoryError",
+    "Cannot allocate memory",
+    "failed to map segment from shared object",
+)
+
 
 class UnifiedPlanningEngine:
     """One engine of unified-planning, under the name that its factory knows."""
@@ -73,7 +79,7 @@ class UnifiedPlanningEngine:
             return PlannerReport(outcome=PlanningOutcome.TIMEOUT, log=log)
         result_file = folder / "result.json"
         if not result_file.exists():
-            memory = "MemoryError" in log or "Cannot allocate memory" in log
+            memory = any(phrase in log for phrase in _OUT_OF_MEMORY)
             outcome = PlanningOutcome.MEMOUT if memory else PlanningOutcome.CRASHED
             return PlannerReport(outcome=outcome, log=log)
         result = json.loads(result_file.read_text(encoding="utf-8"))
