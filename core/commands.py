@@ -6,15 +6,24 @@ Each returns its exit code: 0 positive, 1 negative, 2 bad usage or unsupported, 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from llm_modulo.console import Output, OutputOption
+from cyclopts import Parameter
+
+from llm_modulo.console import FileOrInput, Output, OutputOption
 from llm_modulo.files import read_text
 
 __all__ = ["check", "planners", "simulate", "solve", "validate"]
 
 
-def check(domain: str, problem: str | None = None, /, *, output: OutputOption = Output()) -> int:
+def check(
+    domain: FileOrInput,
+    problem: str | None = None,
+    /,
+    *,
+    canonical: Annotated[bool, Parameter(name="--format", negative="")] = False,
+    output: OutputOption = Output(),
+) -> int:
     """Find every mistake in a domain, or in a problem and its domain.
 
     Parameters
@@ -23,14 +32,25 @@ def check(domain: str, problem: str | None = None, /, *, output: OutputOption = 
         File of the PDDL domain; - is standard input.
     problem: str
         File of the PDDL problem.
+    canonical: bool
+        If there is no error, print the problem (the domain, if it is alone) in canonical
+        layout; comments are not kept.
     """
     from llm_modulo.pddl import check as check_texts
+    from llm_modulo.pddl import format_pddl
 
-    result = check_texts(read_text(domain), None if problem is None else read_text(problem))
-    lines = [str(d) for d in result.diagnostics]
+    texts = [read_text(name) for name in (domain, problem) if name is not None]
+    result = check_texts(*texts)
+    document = result.to_json()
     errors = sum(d.severity == "error" for d in result.diagnostics)
-    lines.append("ok" if result.ok else f"{errors} error{'s' if errors != 1 else ''}")
-    output.emit(result.to_json(), "\n".join(lines))
+    remarks = [str(d) for d in result.diagnostics]
+    if canonical and result.ok:
+        document["formatted"] = format_pddl(texts[-1])
+        output.remark("\n".join(remarks))
+        output.emit(document, document["formatted"].rstrip("\n"))
+        return 0
+    verdict = "ok" if result.ok else f"{errors} error{'s' if errors != 1 else ''}"
+    output.emit(document, "\n".join([*remarks, verdict]))
     return 0 if result.ok else 1
 
 
@@ -70,7 +90,8 @@ def solve(
     )
     total = result.seconds.get("total") or 0.0
     if result.plan is not None:
-        comment = f"; {result.outcome}, cost {result.cost:g}, {planner}, {total:.2f} s"
+        cost = "unknown" if result.cost is None else f"{result.cost:.12g}"
+        comment = f"; {result.outcome}, cost {cost}, {planner}, {total:.2f} s"
         text = "\n".join([*result.plan, comment])
     else:
         text = f"; {result.outcome}, {planner}, {total:.2f} s"
@@ -79,7 +100,9 @@ def solve(
     return result.outcome.exit_code
 
 
-def validate(domain: str, problem: str, plan: str, /, *, output: OutputOption = Output()) -> int:
+def validate(
+    domain: str, problem: str, plan: FileOrInput, /, *, output: OutputOption = Output()
+) -> int:
     """Say whether a plan is valid, and if not, where and why.
 
     Parameters
@@ -94,12 +117,14 @@ def validate(domain: str, problem: str, plan: str, /, *, output: OutputOption = 
     from llm_modulo.planning import validate as validate_texts
 
     result = validate_texts(read_text(domain), read_text(problem), read_text(plan))
-    text = f"valid, cost {result.cost:g}" if result.valid else f"not valid: {result.reason}"
+    text = f"valid, cost {result.cost:.12g}" if result.valid else f"not valid: {result.reason}"
     output.emit(result.to_json(), text)
     return 0 if result.valid else 1
 
 
-def simulate(domain: str, problem: str, plan: str, /, *, output: OutputOption = Output()) -> int:
+def simulate(
+    domain: str, problem: str, plan: FileOrInput, /, *, output: OutputOption = Output()
+) -> int:
     """Execute a plan and show what each step changes.
 
     Parameters

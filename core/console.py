@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-__all__ = ["Output", "OutputOption"]
+__all__ = ["FileOrInput", "Output", "OutputOption"]
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Output:
             print(text)
 
     def remark(self, text: str) -> None:
-        """Print a remark on stderr."""
-        if not self.quiet:
+        """Print a remark on stderr, if there is one."""
+        if text and not self.quiet:
             print(text, file=sys.stderr)
 
     @property
@@ -50,3 +50,6 @@ class Output:
 
 
 OutputOption = Annotated[Output, Parameter(name="*")]
+
+FileOrInput = Annotated[str, Parameter(allow_leading_hyphen=True)]
+"""The name of a file, where `-` is standard input."""

@@ -2,11 +2,14 @@
 
 from ._check import MAX_TEXT, CheckResult, check, check_size, parse
 from ._diagnostics import CODES, Diagnostic, Severity
+from ._features import FEATURES, planner_objection, planner_support
+from ._format import format_pddl
 from ._model import (
     Action,
     And,
     Assignment,
     Atom,
+    Axiom,
     Conditional,
     Domain,
     Effect,
@@ -23,16 +26,19 @@ from ._model import (
     Problem,
     TypedName,
 )
-from ._syntax import MAX_DEPTH, Form, Node, Source, Symbol, read_forms
+from ._source import Source
+from ._syntax import MAX_DEPTH, Form, Node, Symbol, read_forms
 
 __all__ = [
     "CODES",
+    "FEATURES",
     "MAX_DEPTH",
     "MAX_TEXT",
     "Action",
     "And",
     "Assignment",
     "Atom",
+    "Axiom",
     "CheckResult",
     "Conditional",
     "Diagnostic",
@@ -57,6 +63,9 @@ __all__ = [
     "TypedName",
     "check",
     "check_size",
+    "format_pddl",
     "parse",
+    "planner_objection",
+    "planner_support",
     "read_forms",
 ]

@@ -9,14 +9,18 @@ from llm_modulo.errors import NotPddl, UsageError
 
 from ._diagnostics import Diagnostic
 from ._domain import read_domain
-from ._model import Domain, Problem
+from ._features import FEATURES, planner_support
+from ._model import Domain, Predicate, Problem
 from ._problem import read_problem
-from ._syntax import Source
+from ._scope import signature
+from ._source import Source
 
 __all__ = ["MAX_TEXT", "CheckResult", "check", "check_size", "parse"]
 
 MAX_TEXT = 10_000_000
 """Longest PDDL text that is read, in characters."""
+
+_MAX_GOAL = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,14 +71,15 @@ def check(domain: str, problem: str | None = None) -> CheckResult:
     """
     check_size(domain, "domain")
     domain_source = Source(domain, "domain")
-    domain_model = read_domain(domain_source)
+    read = read_domain(domain_source)
     found = _in_order(domain_source)
     problem_model = None
-    if problem is not None and domain_model is not None:
+    if problem is not None and read is not None:
         check_size(problem, "problem")
         problem_source = Source(problem, "problem")
-        problem_model = read_problem(problem_source, domain_model)
+        problem_model = read_problem(problem_source, *read)
         found += _in_order(problem_source)
+    domain_model = None if read is None else read[0]
     return CheckResult(
         ok=not any(d.severity == "error" for d in found),
         diagnostics=tuple(found),
@@ -101,34 +106,41 @@ def parse(domain: str, problem: str) -> Problem:
 
 def _in_order(source: Source) -> list[Diagnostic]:
     unique = dict.fromkeys(source.diagnostics)
-    return sorted(unique, key=lambda d: (d.line, d.column))
+    return sorted(unique, key=lambda d: (d.code == "too-many", d.line, d.column))
 
 
 def _summary(domain: Domain | None, problem: Problem | None) -> dict[str, Any]:
     summary: dict[str, Any] = {}
     if domain is not None:
+        predicates = [*domain.predicates.values(), *domain.functions.values()]
         summary["domain"] = {
             "name": domain.name,
             "requirements": list(domain.requirements),
-            "types": list(domain.types),
-            "constants": len(domain.constants),
-            "predicates": [_signature(p.name, p.parameters) for p in domain.predicates.values()],
-            "actions": [_signature(a.name, a.parameters) for a in domain.actions.values()],
-            "features": sorted(domain.features),
+            "types": {name: list(parents) for name, parents in domain.types.items()},
+            "constants": [c.name for c in domain.constants],
+            "predicates": [signature(p) for p in predicates],
+            "actions": [
+                signature(Predicate(a.name, a.parameters)) for a in domain.actions.values()
+            ],
         }
     if problem is not None:
-        counts: dict[str, int] = {}
-        for item in problem.objects:
-            for kind in item.types:
-                counts[kind] = counts.get(kind, 0) + 1
         summary["problem"] = {
             "name": problem.name,
-            "objects": counts,
+            "objects": _object_counts(problem),
             "initial_facts": len(problem.init),
-            "goal": str(problem.goal)[:500],
+            "goal": str(problem.goal)[:_MAX_GOAL],
         }
+    if domain is not None:
+        features = domain.features | (problem.features if problem is not None else frozenset())
+        summary["features"] = [FEATURES[f] for f in FEATURES if f in features] or ["STRIPS"]
+        summary["planners"] = planner_support(features)
     return summary
 
 
-def _signature(name: str, parameters: tuple[Any, ...]) -> str:
-    return " ".join([f"({name}", *(f"{p.name} - {'|'.join(p.types)}" for p in parameters)]) + ")"
+def _object_counts(problem: Problem) -> dict[str, int]:
+    """How many objects, constants included, are declared with each type."""
+    counts: dict[str, int] = {}
+    for item in problem.all_objects:
+        kind = " or ".join(item.types)
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts

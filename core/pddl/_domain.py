@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import difflib
+from collections.abc import Callable, Iterable, Sequence
 
 from ._diagnostics import nearest
 from ._formulas import read_condition, read_effects
-from ._model import Action, And, Domain, Formula, Predicate, TypedName
+from ._lint import lint_domain
+from ._model import Action, And, Axiom, Domain, Formula, Predicate, TypedName
 from ._scope import Scope, expect_name, read_typed_list
-from ._syntax import Form, Node, Source, Symbol, read_forms
+from ._source import Source
+from ._syntax import Form, Node, Symbol, read_forms
 
 __all__ = ["KNOWN_REQUIREMENTS", "open_definition", "read_domain", "sections"]
 
@@ -41,29 +44,20 @@ def open_definition(source: Source, kind: str) -> tuple[str, Sequence[Node], For
     `kind` is `domain` or `problem`. Reports and returns None if there is no such form.
     """
     nodes = read_forms(source)
-    if any(d.code == "too-deep" for d in source.diagnostics):
+    if any(d.code in ("too-deep", "too-large") for d in source.diagnostics):
         return None
-    form = next((n for n in nodes if isinstance(n, Form) and n.key == "define"), None)
+    forms = [n for n in nodes if isinstance(n, Form)]
+    form = next((f for f in forms if f.key == "define"), None) or _misspelt_define(forms, source)
     if form is None:
-        found = source.text.strip()[:30]
-        source.diagnostics.clear()
-        source.report(
-            "not-pddl",
-            (0, min(len(source.text), 1)),
-            f"This is not a PDDL {kind}: there is no `(define ({kind} …) …)`"
-            + (f" in text that starts `{found}`." if found else "; the text is empty."),
-            f"Pass the whole text of the {kind}, not its name." if found else None,
-        )
+        _report_no_pddl(source, kind)
         return None
     for node in nodes:
         if node is not form:
             source.report("trailing-text", node, "Only one `(define …)` belongs in this text.")
             break
     head = form.items[1] if len(form.items) > 1 else None
-    if not isinstance(head, Form) or head.key not in ("domain", "problem"):
-        source.report("malformed", head or form, f"Expected `({kind} NAME)` after `(define`.")
-        return "", form.items[1:], form
-    if head.key != kind:
+    if isinstance(head, Form) and head.key == {"domain": "problem", "problem": "domain"}[kind]:
+        source.diagnostics.clear()
         source.report(
             "not-pddl",
             head,
@@ -71,37 +65,87 @@ def open_definition(source: Source, kind: str) -> tuple[str, Sequence[Node], For
             "The domain and the problem may have been swapped.",
         )
         return None
+    if not isinstance(head, Form) or head.key != kind:
+        source.report(
+            "malformed",
+            head or form,
+            f"Expected `({kind} NAME)` after `(define`.",
+            f"Write `(define ({kind} NAME) …)`.",
+        )
+        is_head = isinstance(head, Symbol) or (isinstance(head, Form) and head.key[:1] != ":")
+        return "", form.items[2 if is_head else 1 :], form
     second = head.items[1] if len(head.items) > 1 else None
     name = expect_name(second, source, f"the name of the {kind}", head)
+    if len(head.items) > 2:
+        source.report("malformed", head.items[2], f"The name of the {kind} is one word.")
     return (name.text if name else "", form.items[2:], form)
+
+
+def _misspelt_define(forms: Sequence[Form], source: Source) -> Form | None:
+    """The first form, if its second item shows that it is meant as a definition."""
+    for form in forms:
+        head = form.items[1] if len(form.items) > 1 else None
+        if isinstance(head, Form) and head.key in ("domain", "problem"):
+            source.report(
+                "malformed",
+                form.items[0],
+                "The definition must start with `(define`.",
+                "Write `define`.",
+            )
+            return form
+    return None
+
+
+def _report_no_pddl(source: Source, kind: str) -> None:
+    """One fault for the whole text: nothing in it is worth a place of its own."""
+    source.diagnostics.clear()
+    found = " ".join(source.text.split())[:30]
+    source.report(
+        "not-pddl",
+        (0, min(len(source.text), 1)),
+        f"This is not a PDDL {kind}: there is no `(define ({kind} …) …)`"
+        + (f" in text that starts `{found}`." if found else "; the text is empty."),
+        f"Pass the whole text of the {kind}, not its name." if found else None,
+    )
 
 
 def sections(
     nodes: Sequence[Node], source: Source, known: Sequence[str], repeatable: frozenset[str]
 ) -> dict[str, list[Form]]:
-    """Sort the sections of a definition by keyword; reports unknown and repeated ones."""
+    """Sort the sections of a definition by keyword; reports unknown and repeated ones.
+
+    A misspelt keyword is read as the one that it resembles, if that is not there.
+    """
     found: dict[str, list[Form]] = {keyword: [] for keyword in known}
+    present = {n.key for n in nodes if isinstance(n, Form)}
     for node in nodes:
         if isinstance(node, Symbol) or not node.key:
+            source.report("malformed", node, f"Expected a section such as `({known[0]} …)` here.")
+            continue
+        key = node.key
+        if key not in found:
+            key = _resembled(key, [k for k in known if k not in present or k in repeatable])
             source.report(
-                "malformed", node, "Expected a section such as " + f"`({known[0]} …)` here."
+                "unknown-section",
+                node.items[0],
+                f"There is no section `{node.key}` here.",
+                f"Did you mean `{key}`?" if key else f"Sections are {', '.join(known)}.",
             )
-        elif node.key not in found:
-            hint = nearest(node.key, known)
-            source.report(
-                "unknown-section", node.items[0], f"There is no section `{node.key}` here.", hint
-            )
-        elif found[node.key] and node.key not in repeatable:
-            source.report(
-                "repeated-section", node.items[0], f"Section `{node.key}` stands here twice."
-            )
-        else:
-            found[node.key].append(node)
+        if key in found and found[key] and key not in repeatable:
+            source.report("repeated-section", node.items[0], f"Section `{key}` stands twice.")
+        elif key in found:
+            found[key].append(node)
     return found
 
 
-def read_domain(source: Source) -> Domain | None:
-    """Read a domain; None when there is nothing to build a model from.
+def _resembled(key: str, known: Sequence[str]) -> str:
+    """The keyword that a word is most like, or ""."""
+    match = difflib.get_close_matches(key if key[:1] == ":" else f":{key}", known, n=1, cutoff=0.6)
+    return match[0] if match else ""
+
+
+def read_domain(source: Source) -> tuple[Domain, Scope] | None:
+    """Read a domain, with its scope; None when there is nothing to build a model from.
 
     Faults go to `source.diagnostics`; what they leave out is missing from the model.
     """
@@ -122,14 +166,16 @@ def read_domain(source: Source) -> Domain | None:
     for section in parts[":functions"]:
         _read_functions(section, scope)
     actions = _read_actions(parts, scope)
-    if parts[":derived"]:
-        scope.features.add(":derived-predicates")
-    if not parts[":predicates"]:
-        source.report(
-            "missing-section", (form.end - 1, form.end), "A domain needs `(:predicates …)`."
-        )
+    axioms = [axiom for form in parts[":derived"] if (axiom := _read_axiom(form, scope))]
+    if parts[":constraints"]:
+        scope.features.add(":constraints")
+    end = (form.end - 1, form.end)
+    if not parts[":predicates"] and not scope.predicates:
+        hint = "Write `(:predicates (name ?x - type) …)`."
+        source.report("missing-section", end, "A domain needs `(:predicates …)`.", hint)
+    scope.finish()
     _note_undeclared(requirements, scope, form)
-    return Domain(
+    domain = Domain(
         name=name,
         requirements=requirements,
         types={
@@ -139,8 +185,38 @@ def read_domain(source: Source) -> Domain | None:
         predicates={p.name: p for p in scope.predicates.values()},
         functions={f.name: f for f in scope.functions.values()},
         actions={a.name: a for a in actions},
+        axioms=tuple(axioms),
         features=frozenset(scope.features),
     )
+    lint_domain(domain, scope)
+    return domain, scope
+
+
+def _read_axiom(form: Form, scope: Scope) -> Axiom | None:
+    """Read `(:derived (predicate ?x - type …) condition)`."""
+    scope.features.add(":derived-predicates")
+    head = form.items[1] if len(form.items) == 3 else None
+    if not isinstance(head, Form) or not head.items or not isinstance(head.items[0], Symbol):
+        scope.source.report("malformed", form, "Expected `(:derived (NAME ?x …) CONDITION)`.")
+        return None
+    name = head.items[0]
+    declared = scope.predicates.get(name.key)
+    if declared is None:
+        scope.source.report(
+            "undeclared-predicate",
+            name,
+            f"Predicate `{name.text}` is not declared.",
+            nearest(name.text, (p.name for p in scope.predicates.values())),
+        )
+    variables = scope.read_variables(Form(head.items[1:], head.start, head.end), head, "`:derived`")
+    if declared is not None and len(variables) == len(declared.parameters):
+        variables = tuple(
+            v if v.types != ("object",) else TypedName(v.name, p.types)
+            for v, p in zip(variables, declared.parameters, strict=True)
+        )
+    with scope.binding(variables):
+        body = read_condition(form.items[2], scope)
+    return Axiom(Predicate(declared.name if declared else name.text, variables), body)
 
 
 def _read_requirements(forms: Sequence[Form], source: Source) -> tuple[str, ...]:
@@ -167,6 +243,7 @@ def _read_types(form: Form, scope: Scope) -> None:
         if symbol.key in scope.types and symbol.key != "object":
             source.report("duplicate-name", symbol, f"Type `{symbol.text}` is declared twice.")
         scope.types.setdefault(symbol.key, symbol.text)
+        scope.declared_at.setdefault(f"- {symbol.text}", symbol)
     for symbol, parents in entries:
         for parent in parents:  # a parent that only ever stands after `-` is declared by that
             scope.types.setdefault(parent.key, parent.text)
@@ -204,6 +281,7 @@ def _read_signatures(
             continue
         head = expect_name(item.items[0] if item.items else None, scope.source, f"a {kind}", item)
         if head is None:
+            scope.unreadable += kind == "predicate"
             continue
         parameters = scope.read_variables(
             Form(item.items[1:], item.start, item.end), item, f"{kind.capitalize()} `{head.text}`"
@@ -214,6 +292,7 @@ def _read_signatures(
             )
         else:
             table[head.key] = Predicate(head.text, parameters)
+            scope.declared_at[f"({head.text}"] = item
 
 
 def _read_functions(section: Form, scope: Scope) -> None:
@@ -256,71 +335,102 @@ def _action_parts(
 ) -> tuple[Symbol, dict[str, Node]] | None:
     """Read `(:action NAME :keyword value …)` into its name and values."""
     source = scope.source
-    name = expect_name(form.items[1] if len(form.items) > 1 else None, source, "an action", form)
+    second = form.items[1] if len(form.items) > 1 else None
+    if isinstance(second, Symbol) and second.key in known:
+        source.report("malformed", form.items[0], "The action has no name.", "Write it here.")
+        name: Symbol | None = Symbol("unnamed", form.start)
+        items = list(form.items[1:])
+    else:
+        name = expect_name(second, source, "an action", form)
+        items = list(form.items[2:])
     if name is None:
         return None
     values: dict[str, Node] = {}
-    items = list(form.items[2:])
     while items:
         keyword = items.pop(0)
-        if not isinstance(keyword, Symbol) or keyword.key not in known:
-            text = f"`{keyword.text}`" if isinstance(keyword, Symbol) else "a form"
-            source.report(
-                "malformed",
-                keyword,
-                f"Action `{name.text}`: expected one of {', '.join(known)}, found {text}.",
-                nearest(keyword.text, known) if isinstance(keyword, Symbol) else None,
-            )
-            if isinstance(keyword, Symbol) and items and isinstance(items[0], Form):
-                items.pop(0)
-        elif keyword.key in values:
-            source.report("repeated-section", keyword, f"`{keyword.key}` stands here twice.")
+        key = keyword.key if isinstance(keyword, Symbol) else ""
+        if key not in known:
+            key = _report_keyword(keyword, name, [k for k in known if k not in values], source)
+        if key in values:
+            source.report("repeated-section", keyword, f"`{key}` stands here twice.")
             items = items[1:]
         elif not items or (isinstance(items[0], Symbol) and items[0].key in known):
-            source.report("malformed", keyword, f"`{keyword.key}` has no value.")
-        else:
-            values[keyword.key] = items.pop(0)
+            if key:
+                source.report("malformed", keyword, f"`{key}` has no value.")
+                values[key] = Form((), keyword.end, keyword.end)
+        elif key:
+            values[key] = items.pop(0)
     return name, values
 
 
-def _read_action(form: Form, scope: Scope) -> Action | None:
-    known = (":parameters", ":precondition", ":effect")
-    if (parts := _action_parts(form, scope, known)) is None:
-        return None
-    name, values = parts
-    variables: tuple[TypedName, ...] = ()
-    if ":parameters" in values:
-        variables = scope.read_variables(
-            values[":parameters"], form, f"`:parameters` of `{name.text}`"
+def _report_keyword(node: Node, action: Symbol, known: Sequence[str], source: Source) -> str:
+    """Report what stands where a keyword must; returns the keyword that it resembles."""
+    if isinstance(node, Form):
+        source.report(
+            "malformed",
+            node,
+            f"Action `{action.text}`: a form stands where a keyword such as `:effect` must.",
+            "Join several conditions or effects by `(and …)`.",
         )
-    with scope.binding(variables):
-        condition: Formula = And()
-        if ":precondition" in values:
-            condition = read_condition(values[":precondition"], scope)
-        effects = read_effects(values[":effect"], scope) if ":effect" in values else ()
-    if ":effect" not in values:
-        scope.source.report("missing-section", form, f"Action `{name.text}` has no `:effect`.")
-    return Action(name.text, variables, condition, effects)
+        return ""
+    key = _resembled(node.key, known)
+    source.report(
+        "unknown-section",
+        node,
+        f"Action `{action.text}` has no keyword `{node.text}`.",
+        f"Did you mean `{key}`?" if key else f"Keywords are {', '.join(known)}.",
+    )
+    return key
+
+
+def _read_action(form: Form, scope: Scope) -> Action | None:
+    return _read_schema(form, scope, (":parameters", ":precondition", ":effect"), ":precondition")
 
 
 def _read_durative_action(form: Form, scope: Scope) -> Action | None:
     """Check the names of a durative action; its timing is not modelled."""
     scope.features.add(":durative-actions")
     known = (":parameters", ":duration", ":condition", ":effect")
+    return _read_schema(form, scope, known, ":condition")
+
+
+def _read_schema(
+    form: Form, scope: Scope, known: Sequence[str], condition_keyword: str
+) -> Action | None:
     if (parts := _action_parts(form, scope, known)) is None:
         return None
     name, values = parts
+    scope.declared_at[f":action {name.text}"] = name
     variables: tuple[TypedName, ...] = ()
     if ":parameters" in values:
-        variables = scope.read_variables(
-            values[":parameters"], form, f"`:parameters` of `{name.text}`"
-        )
+        what = f"`:parameters` of `{name.text}`"
+        variables = scope.read_variables(values[":parameters"], form, what)
+    else:
+        message = f"Action `{name.text}` has no `:parameters`."
+        scope.source.report("missing-section", name, message, "Write `:parameters ()` if none.")
+        variables = _variables_in(values.values())
     with scope.binding(variables):
         condition: Formula = And()
-        if ":condition" in values:
-            condition = read_condition(values[":condition"], scope)
+        if condition_keyword in values:
+            condition = read_condition(values[condition_keyword], scope)
         effects = read_effects(values[":effect"], scope) if ":effect" in values else ()
+    if ":effect" not in values:
+        message = f"Action `{name.text}` has no `:effect`."
+        scope.source.report("missing-section", name, message)
     return Action(name.text, variables, condition, effects)
+
+
+def _variables_in(nodes: Iterable[Node]) -> tuple[TypedName, ...]:
+    """Every variable of some forms, of unknown type: what a missing list would declare."""
+    found: dict[str, TypedName] = {}
+    todo = list(nodes)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, Form):
+            todo.extend(node.items)
+        elif node.text.startswith("?"):
+            found[node.key] = TypedName(node.text, ())
+    return tuple(found.values())
 
 
 _IMPLIED = {

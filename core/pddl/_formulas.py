@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 
 from ._model import (
@@ -20,25 +22,22 @@ from ._model import (
     NumericExpression,
     Or,
 )
-from ._scope import Scope
+from ._scope import RESERVED, Scope
 from ._syntax import Form, Node, Symbol
 
-__all__ = ["read_condition", "read_effects", "read_number"]
+__all__ = ["number_of", "read_condition", "read_effects", "read_number"]
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">="})
 _ASSIGNMENTS = frozenset({"increase", "decrease", "assign", "scale-up", "scale-down"})
 _TIMED = frozenset({"at", "over"})
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_OPERANDS = {"+": (2, math.inf), "*": (2, math.inf), "-": (1, 2), "/": (2, 2)}
 
 
 def read_condition(node: Node, scope: Scope) -> Formula:
     """Read a condition; a part with a fault is reported and left out."""
     if isinstance(node, Symbol):
-        scope.source.report(
-            "malformed",
-            node,
-            f"A condition is a form, not `{node.text}`.",
-            f"Write `({node.text})`.",
-        )
+        _report_bare(node, scope, "condition")
         return And()
     if not node.items:
         return And()
@@ -87,9 +86,7 @@ def read_condition(node: Node, scope: Scope) -> Formula:
 def read_effects(node: Node, scope: Scope) -> tuple[Effect, ...]:
     """Read an effect; a conjunction gives its parts in order."""
     if isinstance(node, Symbol):
-        scope.source.report(
-            "malformed", node, f"An effect is a form, not `{node.text}`.", f"Write `({node.text})`."
-        )
+        _report_bare(node, scope, "effect")
         return ()
     if not node.items:
         return ()
@@ -119,7 +116,7 @@ def read_effects(node: Node, scope: Scope) -> tuple[Effect, ...]:
         case word if word in _TIMED and _is_timed(node):
             scope.features.add(":durative-actions")
             return read_effects(rest[-1], scope)
-        case "or" | "imply" | "exists":
+        case "or" | "imply" | "exists" | "=":
             scope.source.report(
                 "malformed", node, f"`{node.key}` cannot be an effect.", "Effects are definite."
             )
@@ -127,27 +124,61 @@ def read_effects(node: Node, scope: Scope) -> tuple[Effect, ...]:
     return _literal(node, scope, positive=True)
 
 
+def _report_bare(node: Symbol, scope: Scope, what: str) -> None:
+    """A word where a form must be."""
+    if node.key in ("and", "or", "&", "&&", "|", "||"):
+        scope.source.report(
+            "infix-operator",
+            node,
+            f"`{node.text}` stands before its parts in PDDL, not between them.",
+            "Write `(and (…) (…))`.",
+        )
+        return
+    article = "An" if what[0] in "aeiou" else "A"
+    scope.source.report(
+        "malformed",
+        node,
+        f"{article} {what} is a form, not `{node.text}`.",
+        f"Write `({node.text})`.",
+    )
+
+
 def read_number(node: Node | None, scope: Scope, place: Node) -> NumericExpression:
     """Read a number, a function term or an arithmetic expression."""
     if isinstance(node, Symbol):
-        try:
-            return float(node.text)
-        except ValueError:
-            if node.key in scope.functions:
-                return Atom(scope.functions[node.key].name, ())
-            if not node.text.startswith(("?", "#")):
-                scope.source.report("malformed", node, f"`{node.text}` is not a number.")
-            return 0.0
+        if (value := number_of(node.text)) is not None:
+            return value
+        if node.key in scope.functions:
+            return Atom(scope.functions[node.key].name, ())
+        if not node.text.startswith(("?", "#")):
+            scope.source.report("malformed", node, f"`{node.text}` is not a number.")
+        return 0.0
     if node is None or not node.items:
         scope.source.report("malformed", node or place, "Expected a number or a function here.")
         return 0.0
-    if node.key in ("+", "-", "*", "/"):
-        return (node.key, tuple(read_number(item, scope, node) for item in node.items[1:]))
+    if node.key in _OPERANDS:
+        return _arithmetic(node, scope)
     return scope.atom(node, scope.functions, "function") or 0.0
 
 
+def number_of(text: str) -> float | None:
+    """The finite number that a word stands for, or None."""
+    value = float(text) if _NUMBER.fullmatch(text) else math.inf
+    return value if math.isfinite(value) else None
+
+
+def _arithmetic(form: Form, scope: Scope) -> NumericExpression:
+    scope.features.add(":numeric-fluents")
+    operands = form.items[1:]
+    least, most = _OPERANDS[form.key]
+    if not least <= len(operands) <= most:
+        message = f"`{form.key}` cannot take {len(operands)} operands."
+        scope.source.report("malformed", form, message)
+    return (form.key, tuple(read_number(item, scope, form) for item in operands))
+
+
 def _literal(form: Form, scope: Scope, *, positive: bool) -> tuple[Effect, ...]:
-    if form.key in ("=", "not", "and", "or"):
+    if form.key in RESERVED:
         scope.source.report("malformed", form, f"`{form.key}` cannot be made true or false.")
         return ()
     atom = scope.atom(form, scope.predicates, "predicate")
@@ -168,7 +199,8 @@ def _assignment(form: Form, scope: Scope) -> tuple[Effect, ...]:
     if function is None:
         return ()
     is_cost = form.key == "increase" and function.predicate.lower() == "total-cost"
-    scope.features.add(":action-costs" if is_cost else ":numeric-fluents")
+    by_itself = isinstance(value, Atom) and value.predicate.lower() == "total-cost"
+    scope.features.add(":action-costs" if is_cost and not by_itself else ":numeric-fluents")
     return (Assignment(form.key, function, value),)
 
 
@@ -186,7 +218,7 @@ def _is_numeric_comparison(form: Form, scope: Scope) -> bool:
     def numeric(node: Node) -> bool:
         if isinstance(node, Form):
             return True
-        return node.text.replace(".", "", 1).isdigit() and node.key not in scope.objects
+        return number_of(node.text) is not None and node.key not in scope.objects
 
     return any(numeric(item) for item in form.items[1:])
 

@@ -16,6 +16,7 @@ __all__ = [
     "And",
     "Assignment",
     "Atom",
+    "Axiom",
     "Conditional",
     "Domain",
     "Effect",
@@ -31,6 +32,7 @@ __all__ = [
     "Predicate",
     "Problem",
     "TypedName",
+    "ancestors",
 ]
 
 
@@ -179,6 +181,32 @@ class Action:
     effects: tuple[Effect, ...]
 
 
+def ancestors(parents: Mapping[str, tuple[str, ...]]) -> dict[str, frozenset[str]]:
+    """Each type with itself and all its ancestors; `object` is everybody's.
+
+    Args:
+        parents: type → its direct parents; cycles are followed once.
+    """
+    found: dict[str, frozenset[str]] = {"object": frozenset({"object"})}
+    for name in parents:
+        seen, todo = {"object"}, [name]
+        while todo:
+            current = todo.pop()
+            if current not in seen:
+                seen.add(current)
+                todo.extend(parents.get(current, ()))
+        found[name] = frozenset(seen)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Axiom:
+    """`(:derived (head) body)`: the head's facts are those for which the body holds."""
+
+    head: Predicate
+    body: Formula
+
+
 @dataclass(frozen=True, kw_only=True)
 class Domain:
     """A domain; mappings are keyed by declared name, in order of declaration.
@@ -196,21 +224,13 @@ class Domain:
     predicates: Mapping[str, Predicate]
     functions: Mapping[str, Predicate]
     actions: Mapping[str, Action]
+    axioms: tuple[Axiom, ...] = ()
     features: frozenset[str]
 
     @cached_property
     def ancestors(self) -> Mapping[str, frozenset[str]]:
         """Each type with itself and all its ancestors, `object` included."""
-        found: dict[str, frozenset[str]] = {"object": frozenset({"object"})}
-        for name in self.types:
-            seen, todo = {"object"}, [name]
-            while todo:
-                current = todo.pop()
-                if current not in seen:
-                    seen.add(current)
-                    todo.extend(self.types.get(current, ()))
-            found[name] = frozenset(seen)
-        return found
+        return ancestors(self.types)
 
     def is_subtype(self, types: Iterable[str], of: Iterable[str]) -> bool:
         """Whether everything of one of `types` is also of one of the types `of`."""

@@ -1,32 +1,48 @@
-"""Text → tree of parenthesised forms, where every node knows its place.
+"""Tokens → tree of parenthesised forms, where every node knows its place.
 
-The reader is tolerant: it goes on after a fault. A parenthesis that is missing is
-reported where the form should have closed, which the next section keyword tells:
-`(:goal` can only stand directly inside `(define …)`, so whatever is still open when
-it appears should have closed before it.
+A text whose parentheses are in order is read as it stands. Otherwise it is read again
+and repaired on the way, so that each fault is reported once, where it is:
+
+- a section keyword can only stand directly inside `(define …)`, and `:precondition`
+  and its like directly inside an action: what is still open then should have closed;
+- a fact holds no forms: `(clear a (clear b)` lacks a parenthesis after `a`;
+- a form that stands where none can (a fact between sections, a second goal) means that
+  the parenthesis before it was one too many;
+- a closing parenthesis alone on its line closes the form that starts at its indentation.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ._diagnostics import CODES, Diagnostic
+from ._source import Source
+from ._tokens import Token, tokenize
 
-__all__ = ["Form", "Node", "Source", "Symbol", "read_forms"]
+__all__ = ["MAX_DEPTH", "MAX_TOKENS", "Form", "Node", "Symbol", "read_forms"]
 
 MAX_DEPTH = 200
 """Deepest nesting that is read; real domains stay under 20."""
 
-_TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
-_SECTIONS = frozenset(
+SECTIONS = frozenset(
     ":requirements :types :constants :predicates :functions :action :durative-action :derived"
     " :domain :objects :init :goal :metric :constraints".split()
 )
-_ACTION_PARTS = frozenset(":parameters :precondition :effect :duration :condition :vars".split())
+_ACTIONS = frozenset({":action", ":durative-action"})
+_ACTION_PARTS = frozenset(":parameters :precondition :effect :duration :condition".split())
+MAX_TOKENS = 300_000
+"""Words and parentheses that are read; a corridor of 3,000 cells has 50,000."""
+
+_STRUCTURAL = frozenset(
+    "define domain problem and or not imply when forall exists = < > <= >= + - * / increase"
+    " decrease assign scale-up scale-down preference either always sometime within at-most-once"
+    " sometime-after sometime-before always-within hold-during hold-after minimize maximize"
+    " is-violated".split()
+)
+_PARTS = {"not": 1, "imply": 2, "when": 2, "forall": 2, "exists": 2}
+MAX_PARTS = 1 << 62
+_TIMES = frozenset({"start", "end", "all"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,50 +81,58 @@ class Form:
 Node = Symbol | Form
 
 
-@dataclass(slots=True)
-class Source:
-    """A text under examination and the faults found in it so far."""
+class _TooDeep(Exception):
+    """Nesting beyond `MAX_DEPTH`, at an offset."""
 
-    text: str
-    file: Literal["domain", "problem", "plan"]
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    _line_starts: list[int] = field(default_factory=list)
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
 
-    def position(self, offset: int) -> tuple[int, int]:
-        """Return the 1-based line and column of an offset."""
-        if not self._line_starts:
-            self._line_starts = [0, *(m.end() for m in re.finditer("\n", self.text))]
-        line = bisect_right(self._line_starts, offset)
-        return line, offset - self._line_starts[line - 1] + 1
 
-    def report(
-        self, code: str, where: Node | tuple[int, int], message: str, hint: str | None = None
-    ) -> None:
-        """Record a fault at a node or at a pair of offsets (start, end)."""
-        start, end = where if isinstance(where, tuple) else (where.start, where.end)
-        (line, column), (end_line, end_column) = self.position(start), self.position(end)
-        self.diagnostics.append(
-            Diagnostic(
-                code=code,
-                severity=CODES[code][0],
-                file=self.file,
-                line=line,
-                column=column,
-                end_line=end_line,
-                end_column=end_column,
-                message=message,
-                hint=hint,
-            )
-        )
+def read_forms(source: Source) -> list[Node]:
+    """Return the top-level nodes of a text; faults go to `source.diagnostics`.
+
+    Nesting beyond `MAX_DEPTH` and more than `MAX_TOKENS` tokens are reported once and give
+    no nodes.
+    """
+    tokens = list(itertools.islice(tokenize(source), MAX_TOKENS + 1))
+    if len(tokens) > MAX_TOKENS:
+        place = (tokens[-1][1], tokens[-1][1] + 1)
+        message = f"The text has more than {MAX_TOKENS:,} words and parentheses."
+        source.report("too-large", place, message)
+        return []
+    try:
+        reader = _Reader(source)
+        nodes = reader.read(tokens)
+        if not reader.suspicious:
+            return nodes
+        repaired = [_repair(source, tokens, indentation) for indentation in (True, False)]
+    except _TooDeep as error:
+        place = (error.offset, error.offset + 1)
+        source.report("too-deep", place, f"Nested deeper than {MAX_DEPTH} forms.")
+        return []
+    nodes, found = min(repaired, key=lambda attempt: len(attempt[1].diagnostics))
+    source.diagnostics += found.diagnostics
+    return nodes
+
+
+def _repair(
+    source: Source, tokens: Sequence[Token], indentation: bool
+) -> tuple[list[Node], Source]:
+    """Read with repairs; returns the nodes and a source that holds the faults alone."""
+    scratch = Source(source.text, source.file)
+    return _RepairingReader(scratch, indentation).read(tokens), scratch
 
 
 class _Open:
     """A form that is being read."""
 
-    __slots__ = ("items", "start")
+    __slots__ = ("after", "indentation", "items", "start")
 
-    def __init__(self, start: int) -> None:
+    def __init__(self, start: int, after: int, indentation: int = 0) -> None:
         self.start = start
+        self.after = after  # where the token before it ends
+        self.indentation = indentation  # of the line that it starts on
         self.items: list[Node] = []
 
     @property
@@ -116,83 +140,247 @@ class _Open:
         first = self.items[0] if self.items else None
         return first.key if isinstance(first, Symbol) else ""
 
+    @property
+    def is_fact(self) -> bool:
+        """Whether this can only be an atom, which holds no forms."""
+        first = self.items[0] if self.items else None
+        if not isinstance(first, Symbol) or first.key in _STRUCTURAL or first.text[0] in ":?":
+            return False
+        if first.key in ("at", "over") and len(self.items) == 2:
+            second = self.items[1]
+            timed = isinstance(second, Symbol) and (
+                second.key in _TIMES or second.text[0].isdigit()
+            )
+            return not timed
+        return True
 
-def read_forms(source: Source) -> list[Node]:
-    """Return the top-level nodes of a text; faults go to `source.diagnostics`.
+    @property
+    def is_full(self) -> bool:
+        """Whether this has as many parts as its keyword takes."""
+        return len(self.items) == 1 + _PARTS.get(self.key, MAX_PARTS)
 
-    Nesting beyond `MAX_DEPTH` is reported once and gives no nodes.
-    """
-    top: list[Node] = []
-    stack: list[_Open] = []
-    previous_end = 0
 
-    def close(end: int) -> None:
-        form = stack.pop()
-        (stack[-1].items if stack else top).append(Form(tuple(form.items), form.start, end))
+class _Reader:
+    """Reads as it stands and notes whether anything looks wrong."""
 
-    for match in _TOKEN.finditer(source.text):
-        word, start = match.group(), match.start()
-        if word[0] == ";":
-            continue
-        if word == "(":
-            if len(stack) >= MAX_DEPTH:
-                source.report(
-                    "too-deep", (start, start + 1), f"Nested deeper than {MAX_DEPTH} forms."
-                )
-                return []
-            stack.append(_Open(start))
-        elif word == ")":
-            if stack:
-                close(start + 1)
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.suspicious = False
+        self.top: list[Node] = []
+        self.stack: list[_Open] = []
+        self.end = 0
+
+    def read(self, tokens: Sequence[Token]) -> list[Node]:
+        """Return the top-level nodes."""
+        for word, start in tokens:
+            if word == "(":
+                self.open(start)
+            elif word == ")":
+                self.close_at(start)
             else:
-                source.report(
-                    "extra-parenthesis", (start, start + 1), "`)` closes nothing.", "Remove it."
-                )
-        else:
-            _close_before(word.lower(), stack, close, previous_end, source)
-            (stack[-1].items if stack else top).append(Symbol(word, start))
-        previous_end = match.end()
-    if stack:
-        _report_open(stack, 0, previous_end, source)
-        while stack:
-            close(previous_end)
-    return top
+                self.add(Symbol(word, start))
+            self.end = start + len(word)
+        self.finish()
+        return self.top
 
+    def open(self, start: int) -> None:
+        """Begin a form."""
+        if len(self.stack) >= MAX_DEPTH:
+            raise _TooDeep(start)
+        self.stack.append(_Open(start, self.end))
 
-def _close_before(
-    key: str,
-    stack: list[_Open],
-    close: Callable[[int], None],
-    end: int,
-    source: Source,
-) -> None:
-    """Close what the keyword `key` shows should have closed before it."""
-    if key in _SECTIONS and len(stack) > 2 and not stack[-1].items:
-        opened = stack.pop()
-        _report_open(stack, 1, end, source)
-        while len(stack) > 1:
-            close(end)
-        stack.append(_Open(opened.start))
-    elif key in _ACTION_PARTS:
-        depth = next(
-            (i for i, form in enumerate(stack) if form.key in (":action", ":durative-action")),
-            None,
+    def add(self, symbol: Symbol) -> None:
+        """Take a word."""
+        stack = self.stack
+        if stack and not stack[-1].items:
+            self._look(symbol)
+        elif stack and self._is_astray(symbol, stack[-1]):
+            self.suspicious = True
+        (stack[-1].items if stack else self.top).append(symbol)
+
+    def _is_astray(self, symbol: Symbol, parent: _Open) -> bool:
+        """Whether a word that does not start a form stands where it cannot."""
+        if symbol.key in _ACTION_PARTS:
+            return parent.key not in _ACTIONS
+        return parent.key == "define" and len(self.stack) == 1 and _ends_in_section(parent.items)
+
+    def _look(self, symbol: Symbol) -> None:
+        """Whether a form that starts with this word can stand where it does."""
+        stack = self.stack
+        parent = stack[-2] if len(stack) > 1 else None
+        inner = parent if len(stack) > 3 else None
+        misplaced = symbol.key in SECTIONS and len(stack) != 2
+        stray = (
+            parent is not None
+            and parent.key == "define"
+            and len(stack) == 2
+            and symbol.text[0] != ":"
+            and symbol.key not in ("domain", "problem")
+            and f":{symbol.key}" not in SECTIONS
         )
-        if depth is not None and depth + 1 < len(stack) and stack[-1].items:
-            _report_open(stack, depth + 1, end, source)
-            while len(stack) > depth + 1:
-                close(end)
+        if misplaced or stray or (inner is not None and _takes_no_form(inner, symbol)):
+            self.suspicious = True
+
+    def close_at(self, start: int) -> None:
+        """Take a closing parenthesis."""
+        if self.stack:
+            self.close(start + 1)
+        else:
+            self.suspicious = True
+
+    def close(self, end: int) -> None:
+        """End the innermost form."""
+        form = self.stack.pop()
+        target = self.stack[-1].items if self.stack else self.top
+        target.append(Form(tuple(form.items), form.start, end))
+
+    def finish(self) -> None:
+        """Take the end of the text."""
+        while self.stack:
+            self.suspicious = True
+            self.close(self.end)
 
 
-def _report_open(stack: list[_Open], keep: int, end: int, source: Source) -> None:
-    """Report, once, that the forms `stack[keep:]` are still open at offset `end`."""
-    count = len(stack) - keep
-    form = stack[keep]
-    line, column = source.position(form.start)
-    name = f"`({form.key}`" if form.key else "the form"
-    source.report(
-        "missing-parenthesis",
-        (max(0, end - 1), end),
-        f"{name} opened at line {line}, column {column} is not closed here.",
-        f"Write `{')' * count}` after this.",
-    )
+def _takes_no_form(parent: _Open, symbol: Symbol) -> bool:
+    """Whether a form that starts with `symbol` cannot be part of `parent`."""
+    return (parent.is_fact and symbol.key != "either") or parent.is_full
+
+
+def _ends_in_section(items: Sequence[Node]) -> bool:
+    last = items[-1] if items else None
+    return isinstance(last, Form) and last.key in SECTIONS
+
+
+def _is_complete(parent: _Open) -> bool:
+    """Whether no further form can stand in `parent` now."""
+    last = parent.items[-1] if parent.items else None
+    if not isinstance(last, Form):
+        return False
+    if parent.key in _ACTIONS:
+        return True
+    return parent.key == ":goal" and len(parent.items) == 2
+
+
+class _RepairingReader(_Reader):
+    """Closes and reopens forms where the text shows that it must be so, and reports it."""
+
+    def __init__(self, source: Source, indentation: bool) -> None:
+        super().__init__(source)
+        self._by_indentation = indentation
+
+    def open(self, start: int) -> None:
+        super().open(start)
+        self.stack[-1].indentation = self.source.indentation(start)[0]
+
+    def add(self, symbol: Symbol) -> None:
+        stack = self.stack
+        if stack and not stack[-1].items:
+            self._place(symbol)
+        elif symbol.key in _ACTION_PARTS:
+            self._place_action_part()
+        elif len(stack) == 1 and stack[0].key == "define" and _ends_in_section(stack[0].items):
+            self._reopen(stack[0].items)
+        (self.stack[-1].items if self.stack else self.top).append(symbol)
+
+    def _place(self, symbol: Symbol) -> None:
+        """Make room for the form that starts with this word."""
+        opened = self.stack.pop()
+        if symbol.key in SECTIONS:
+            self._close_down_to(1, opened.after)
+            if not self.stack and self._last(self.top, "define"):
+                self._reopen(self.top)
+        else:
+            while len(self.stack) > 2 and _takes_no_form(self.stack[-1], symbol):
+                self._close_down_to(len(self.stack) - 1, opened.after)
+            self._reopen_for(symbol)
+        self.stack.append(opened)
+
+    def _reopen_for(self, symbol: Symbol) -> None:
+        """Reopen what was closed too early, if that is why this form stands astray."""
+        if symbol.text[0] == ":" or symbol.key in ("domain", "problem", "define"):
+            return
+        if f":{symbol.key}" in SECTIONS and len(self.stack) == 1:
+            return  # a section whose colon is missing
+        if not self.stack:
+            if self._last(self.top, "define"):
+                self._reopen(self.top)
+            else:
+                return
+        if self.stack[-1].key == "define" and len(self.stack) == 1:
+            if not _ends_in_section(self.stack[-1].items):
+                return
+            self._reopen(self.stack[-1].items)
+        while _is_complete(self.stack[-1]):
+            self._reopen(self.stack[-1].items)
+
+    def _place_action_part(self) -> None:
+        """A keyword of an action: it stands directly inside one."""
+        depth = next((i for i, form in enumerate(self.stack) if form.key in _ACTIONS), None)
+        if depth is not None:
+            self._close_down_to(depth + 1, self.end)
+        elif len(self.stack) == 1 and self.stack[0].key == "define":
+            last = self.stack[0].items[-1] if self.stack[0].items else None
+            if isinstance(last, Form) and last.key in _ACTIONS:
+                self._reopen(self.stack[0].items)
+
+    def close_at(self, start: int) -> None:
+        if not self.stack:
+            place = (start, start + 1)
+            self.source.report("extra-parenthesis", place, "`)` closes nothing.", "Remove it.")
+            return
+        if self._by_indentation:
+            column, leads = self.source.indentation(start)
+            if leads:
+                self._close_to_column(column)
+        self.close(start + 1)
+
+    def _close_to_column(self, column: int) -> None:
+        """Close what is deeper than the form whose line starts nearest to this column."""
+        nearest = min(
+            reversed(range(len(self.stack))),
+            key=lambda depth: abs(self.stack[depth].indentation - column),
+        )
+        self._close_down_to(nearest + 1, self.end)
+
+    def _close_down_to(self, depth: int, end: int) -> None:
+        """Close forms until `depth` are open; their parentheses are missing at `end`."""
+        if len(self.stack) <= depth:
+            return
+        self._report_open(depth, end)
+        while len(self.stack) > depth:
+            self.close(end)
+
+    def _reopen(self, items: list[Node]) -> None:
+        """Go on with the last form of `items`: its closing parenthesis was one too many."""
+        form = items.pop()
+        assert isinstance(form, Form)
+        self.source.report(
+            "extra-parenthesis",
+            (form.end - 1, form.end),
+            f"This `)` closes `({form.key}` too early.",
+            "Remove it.",
+        )
+        opened = _Open(form.start, form.start, self.source.indentation(form.start)[0])
+        opened.items = list(form.items)
+        self.stack.append(opened)
+
+    @staticmethod
+    def _last(items: Sequence[Node], key: str) -> bool:
+        last = items[-1] if items else None
+        return isinstance(last, Form) and last.key == key
+
+    def finish(self) -> None:
+        self._close_down_to(0, self.end)
+
+    def _report_open(self, depth: int, end: int) -> None:
+        """Report, once, that the forms from `depth` on are not closed at `end`."""
+        count = len(self.stack) - depth
+        form = self.stack[depth]
+        line, column = self.source.position(form.start)
+        name = f"`({form.key}`" if form.key else "The form"
+        self.source.report(
+            "missing-parenthesis",
+            (end, end),
+            f"{name} opened at line {line}, column {column} is not closed here.",
+            f"Write `{')' * count}` here.",
+        )

@@ -138,7 +138,7 @@ def parse_result(checked: CheckResult, texts: dict[str, str], done: str) -> Tool
         summary=checked.summary,
         next=step,
     )
-    lines = [] if checked.ok else [f"{total} diagnostics:"]
+    lines = [] if checked.ok else [f"{total} diagnostic{'s' if total != 1 else ''}:"]
     for diagnostic in shown:
         lines.append(str(diagnostic))
         lines += _quoted(texts[diagnostic.file], diagnostic.line, diagnostic.column)
@@ -201,4 +201,6 @@ def _summary_text(summary: dict[str, Any]) -> str:
             f"problem {problem['name']}: objects {objects};"
             f" {problem['initial_facts']} initial facts; goal {problem['goal']}"
         ]
+    refusing = {p: r for p, r in summary.get("planners", {}).items() if r is not None}
+    parts += [f"{planner} cannot take it: it lacks {lack}" for planner, lack in refusing.items()]
     return "\n".join(parts)
