@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from llm_modulo.errors import ToolServerFailure
 from llm_modulo.pddl import Source, read_forms
 
@@ -20,6 +22,9 @@ from .models import ChatClient, Completion, ToolCall, Usage
 from .toolbox import ToolBox, hide_arguments
 
 __all__ = ["Conversation", "StopReason", "ToolBudget", "ask", "converse"]
+
+_ARGUMENTS = TypeAdapter(dict[str, Any])
+"""Writes arguments as the MCP client will: half a character breaks the connection of everybody."""
 
 
 class StopReason(StrEnum):
@@ -277,6 +282,10 @@ class _Loop:
             return {}, _complaint(f"The arguments are not JSON: {error}.", f"an object of {wanted}")
         if not isinstance(given, dict):
             return {}, _complaint("The arguments are not a JSON object.", f"an object of {wanted}")
+        try:
+            _ARGUMENTS.dump_json(given)
+        except ValueError as error:
+            return {}, _complaint(f"The arguments cannot be sent: {error}.", "text in UTF-8")
         supplied = {k: v for k, v in self._supplied.items() if k in known}
         if isinstance(given.get("domain"), str) and given["domain"].strip():
             supplied.pop("domain", None)

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -60,9 +61,14 @@ class ToolBox:
         arguments = ["-m", "llm_modulo", "serve", "--profile", profile]
         if max_solves is not None:
             arguments += ["--max-solves", str(max_solves)]
-        return cls(
-            StdioTransport(sys.executable, arguments, env=dict(os.environ), keep_alive=False)
+        transport = StdioTransport(
+            sys.executable,
+            arguments,
+            env=dict(os.environ),
+            keep_alive=False,
+            log_file=_error_stream(),
         )
+        return cls(transport)
 
     async def __aenter__(self) -> Self:
         await self._connect()
@@ -154,6 +160,15 @@ async def _leave(client: Client[Any]) -> None:
         await client.close()
     except Exception:
         return  # it is gone already
+
+
+def _error_stream() -> Path | None:
+    """Where a child's stderr goes: None for ours; nowhere if ours is no file (a notebook)."""
+    try:
+        sys.stderr.fileno()
+    except (AttributeError, OSError, ValueError):
+        return Path(os.devnull)
+    return None
 
 
 def _sentence(error: BaseException) -> str:

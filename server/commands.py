@@ -30,7 +30,7 @@ def serve(
     host: str
         Address that HTTP listens on.
     port: int
-        Port that HTTP listens on.
+        Port that HTTP listens on; 0 for any free one.
     profile: str
         Which tools: static (checks only), sokobench (checks and solve), full.
     max_solves: int
@@ -40,8 +40,6 @@ def serve(
     """
     from llm_modulo.server import serve as serve_forever
 
-    if transport == "http":
-        output.remark(f"Serving MCP at http://{host}:{port}/mcp")
     serve_forever(
         transport=transport,
         host=host,
@@ -49,5 +47,6 @@ def serve(
         profile=profile,
         max_solves=max_solves,
         allow_unauthenticated=allow_unauthenticated,
+        announce=lambda address: output.remark(f"Serving MCP at {address}"),
     )
     return 0

@@ -19,7 +19,10 @@ __all__ = ["Condition", "ConditionSettings"]
 class ConditionSettings(BaseModel):
     """Settings of a condition; every field has a default."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    def check_machine(self) -> None:
+        """Raise `UsageError` for a setting that cannot be met with this machine's tools."""
 
 
 class Condition(Protocol):

@@ -12,6 +12,8 @@ from pydantic import Field
 
 from llm_modulo.domains import Benchmark, Instance
 from llm_modulo.errors import UsageError
+from llm_modulo.planning import MAX_SECONDS
+from llm_modulo.planning.planners import find_planner
 
 from ..loop import Conversation, ToolBudget, converse
 from ..models import ChatClient
@@ -33,11 +35,15 @@ class ModuloSolverSettings(ConditionSettings):
     """
 
     planner: str = "fast-downward"
-    time_limit: float = Field(default=60.0, gt=0)
+    time_limit: float = Field(default=60.0, gt=0, le=MAX_SECONDS)
     attempts: int = Field(default=3, ge=1)
     tool_calls: int = Field(default=40, ge=1)
     session_limit: float = Field(default=3600.0, gt=0)
     example: bool = True
+
+    def check_machine(self) -> None:
+        """See `ConditionSettings.check_machine`; else the model would pay for the name."""
+        find_planner(self.planner)
 
 
 class ModuloSolver:

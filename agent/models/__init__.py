@@ -1,6 +1,7 @@
 """Models: anything that speaks the OpenAI chat-completions protocol."""
 
-from ._client import ChatClient, Completion, ToolCall, Usage
+from ._client import ChatClient
+from ._completion import Completion, ToolCall, Usage
 from ._settings import REFERENCE_PREFIX, ModelSettings
 
 __all__ = [

@@ -1,88 +1,31 @@
-"""Chat completions over the OpenAI protocol, with every failure named.
-
-An answer of the endpoint that is no chat completion (HTML, half a JSON, an error body
-with status 200) is a failure of the endpoint, never an answer of the model.
-"""
+"""Chat completions over the OpenAI protocol, with every failure named."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, cast
+from urllib.parse import urlsplit, urlunsplit
 
+import httpx2
 import openai
-from openai.types.chat import ChatCompletion
 
-from llm_modulo.errors import EndpointFailure
+from llm_modulo.errors import EndpointFailure, UsageError
 
+from ._completion import Completion, UnreadableBody, read_completion
 from ._settings import ModelSettings
 
-__all__ = ["ChatClient", "Completion", "ToolCall", "Usage"]
+__all__ = ["ChatClient"]
 
+_MARGIN = 1.0  # the client's own limit, which says more, comes first
 _MAX_WAIT_BETWEEN_RETRIES = 130.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ToolCall:
-    """A tool call as the model wrote it; `arguments` is the raw text, not yet JSON."""
-
-    id: str
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Usage:
-    """Tokens and money of one or more completions; None where the endpoint is silent."""
-
-    prompt: int | None = None
-    completion: int | None = None
-    reasoning: int | None = None
-    cached: int | None = None
-    cost: float | None = None
-
-    def __add__(self, other: Usage) -> Usage:
-        def total(a: float | None, b: float | None) -> Any:
-            return b if a is None else a if b is None else a + b
-
-        return Usage(
-            prompt=total(self.prompt, other.prompt),
-            completion=total(self.completion, other.completion),
-            reasoning=total(self.reasoning, other.reasoning),
-            cached=total(self.cached, other.cached),
-            cost=total(self.cost, other.cost),
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Completion:
-    """One response of a model.
-
-    Attributes:
-        message: the assistant's message, as it goes back into the conversation.
-        text: its text; "" if it has none.
-        refusal: the endpoint's refusal text, or None.
-        finish_reason: `stop`, `length`, `tool_calls`, `content_filter` or another word.
-        served: the model name that the endpoint reports.
-        raw: the response body.
-        seconds: wall-clock time including retries.
-    """
-
-    message: dict[str, Any]
-    text: str
-    tool_calls: tuple[ToolCall, ...]
-    refusal: str | None
-    finish_reason: str
-    usage: Usage
-    served: str
-    raw: dict[str, Any]
-    seconds: float
-    request: dict[str, Any] = field(default_factory=dict)
+_RETRIED = (408, 409)
+"""Statuses below 500, besides 429, that the `openai` client tries again: none is for ever."""
+_SHOWN = 300
+"""Characters of a failure, which may quote the endpoint."""
 
 
 class ChatClient:
@@ -103,15 +46,22 @@ class ChatClient:
             base_url: overrides the settings' address (the local reference endpoint).
             timeout: seconds for one request.
             retries: repeats after timeouts, 408, 409, 429 and 5xx, with growing pauses.
+
+        Raises:
+            UsageError: an address or a key that cannot be used.
         """
         self.settings = settings
         self._timeout = timeout
         self._retries = retries
-        self.address = base_url or settings.base_url or os.environ.get("OPENAI_BASE_URL")
-        key = os.environ.get(settings.api_key_env)
+        self.address = base_url or settings.base_url or os.environ.get("OPENAI_BASE_URL") or None
+        self._key = os.environ.get(settings.api_key_env, "").strip()
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise UsageError(f"The key in {settings.api_key_env} holds characters that no key has.")
+        if self.address is not None:
+            _checked_address(self.address)
         self._client = openai.AsyncOpenAI(
             base_url=self.address,
-            api_key=key or "none",
+            api_key=self._key or "none",
             timeout=timeout,
             max_retries=retries,
         )
@@ -141,19 +91,23 @@ class ChatClient:
         """
         request = self._request(tools, seed)
         start = time.perf_counter()
-        longest = (self._retries + 1) * self._timeout + self._retries * _MAX_WAIT_BETWEEN_RETRIES
+        waits = self._retries * _MAX_WAIT_BETWEEN_RETRIES + _MARGIN
+        longest = (self._retries + 1) * self._timeout + waits
         try:
             async with asyncio.timeout(longest):
-                response = await self._client.chat.completions.create(
+                response = await self._client.chat.completions.with_raw_response.create(
                     messages=cast(Any, list(messages)), **request
                 )
         except TimeoutError as error:
-            raise self._failure("timeout", f"gave no answer in {longest:.0f} s") from error
+            raise self._failure("timeout", f"gave no answer in {longest:g} s") from error
         except openai.APIError as error:
             raise self._translated(error) from error
-        except (ValueError, TypeError, RecursionError) as error:
-            raise self._failure("malformed", "sent a body that is not JSON") from error
-        return self._completion(response, time.perf_counter() - start, request)
+        try:
+            return read_completion(
+                response.content, seconds=time.perf_counter() - start, request=request
+            )
+        except UnreadableBody as error:
+            raise self._failure(error.kind, str(error)) from error
 
     def _request(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
         s = self.settings
@@ -176,13 +130,19 @@ class ChatClient:
         return request
 
     def _failure(self, kind: str, what: str) -> EndpointFailure:
-        where = self.address or "https://api.openai.com/v1"
-        return EndpointFailure(f"The model endpoint {where} {what}.", kind=kind)
+        where = _without_secrets(self.address) if self.address else "https://api.openai.com/v1"
+        if self._key:
+            what = what.replace(self._key, "[key]")
+        return EndpointFailure(f"The model endpoint {where} {what[:_SHOWN]}.", kind=kind)
 
     def _translated(self, error: openai.APIError) -> EndpointFailure:
         match error:
             case openai.APITimeoutError():
                 return self._failure("timeout", f"gave no answer in {self._timeout:g} s")
+            case openai.APIConnectionError(
+                __cause__=httpx2.RemoteProtocolError() | httpx2.ReadError()
+            ):
+                return self._failure("unreachable", "closed the connection during its answer")
             case openai.APIConnectionError():
                 return self._failure("unreachable", "cannot be reached")
             case openai.AuthenticationError() | openai.PermissionDeniedError():
@@ -192,80 +152,41 @@ class ChatClient:
                 )
             case openai.NotFoundError():
                 return self._failure(
-                    "not_found", f"does not know the model {self.settings.name!r} (HTTP 404)"
+                    "not_found",
+                    f"does not know the model {self.settings.name!r}, or its address lacks a part"
+                    " such as /v1 (HTTP 404)",
                 )
             case openai.RateLimitError():
                 return self._failure("rate_limited", "limits our requests (HTTP 429)")
-            case openai.APIStatusError(status_code=status) if status < 500:
+            case openai.APIStatusError(status_code=status) if (
+                status < 500 and status not in _RETRIED
+            ):
                 what = f"rejects the request (HTTP {status}): {_said(error)}"
                 return self._failure("rejected", what)
             case openai.APIStatusError(status_code=status):
                 return self._failure("server_error", f"failed (HTTP {status})")
         return self._failure("malformed", f"sent an unreadable answer ({type(error).__name__})")
 
-    def _completion(
-        self, response: ChatCompletion | Any, seconds: float, request: dict[str, Any]
-    ) -> Completion:
-        """Check that a response is a chat completion, and take it apart."""
-        if not isinstance(response, ChatCompletion):
-            raise self._failure("malformed", "sent a page that is no chat completion")
-        if not response.choices:
-            body = (response.model_extra or {}).get("error")
-            said = body.get("message") if isinstance(body, dict) else body
-            raise self._failure(
-                "server_error", f"sent an error with status 200: {str(said or 'no choices')[:200]}"
-            )
-        choice = response.choices[0]
-        message = choice.message
-        if message is None:
-            raise self._failure("malformed", "sent a choice without a message")
-        calls = tuple(
-            ToolCall(
-                id=str(call.id or f"call_{index}"),
-                name=str(call.function.name or ""),
-                arguments=_arguments(call.function.arguments),
-            )
-            for index, call in enumerate(message.tool_calls or ())
-            if call.type == "function" and call.function is not None
-        )
-        raw = response.model_dump(exclude_none=True)
-        kept = {"role": "assistant", "content": message.content}
-        kept |= {k: v for k, v in message.model_dump(exclude_none=True).items() if k != "role"}
-        return Completion(
-            message=kept,
-            text=message.content if isinstance(message.content, str) else "",
-            tool_calls=calls,
-            refusal=message.refusal,
-            finish_reason=str(choice.finish_reason or "stop"),
-            usage=_usage(response),
-            served=str(response.model or ""),
-            raw=raw,
-            seconds=seconds,
-            request=request,
+
+def _checked_address(address: str) -> None:
+    try:
+        url = httpx2.URL(address)
+    except httpx2.InvalidURL:
+        url = httpx2.URL()
+    if url.scheme not in ("http", "https") or not url.host:
+        raise UsageError(
+            f"The address of a model endpoint looks like http://HOST:PORT/v1, not {address!r}."
         )
 
 
-def _arguments(value: Any) -> str:
-    """Arguments as text; some endpoints send the object itself."""
-    return value if isinstance(value, str) else json.dumps(value or {})
+def _without_secrets(address: str) -> str:
+    """The address without user, password and query."""
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
 
 
 def _said(error: openai.APIStatusError) -> str:
+    """The endpoint's own words, in one line."""
     body = error.body
     message = body.get("message") if isinstance(body, dict) else None
-    return str(message or error.message)[:200]
-
-
-def _usage(response: ChatCompletion) -> Usage:
-    usage = response.usage
-    if usage is None:
-        return Usage()
-    completion, prompt = usage.completion_tokens_details, usage.prompt_tokens_details
-    cost = (usage.model_extra or {}).get("cost")
-    return Usage(
-        prompt=usage.prompt_tokens,
-        completion=usage.completion_tokens,
-        reasoning=completion.reasoning_tokens if completion else None,
-        cached=prompt.cached_tokens if prompt else None,
-        cost=float(cost) if isinstance(cost, int | float) else None,
-    )
+    return " ".join(str(message or error.message).split()).rstrip(".")

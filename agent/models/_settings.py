@@ -18,7 +18,7 @@ class ModelSettings(BaseModel):
     a program served by a local endpoint, labelled as such everywhere.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     name: str = Field(min_length=1)
     label: str | None = Field(default=None, description="how tables show it; the name if absent")

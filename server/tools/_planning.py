@@ -13,13 +13,12 @@ from llm_modulo.planning import DEFAULT_PLANNER, MAX_SECONDS, solve_async
 from llm_modulo.planning import validate as validate_text
 from llm_modulo.planning.planners import list_planners as planning_list
 
+from ._attended import attended
 from ._errors import failed_calls
 from ._results import PlannerModel, PlannersModel, solve_result, validation_result
 from ._texts import DOMAIN, PROBLEM, domain_text
 
 __all__ = ["list_planners", "solve", "validate_plan"]
-
-PROGRESS_SECONDS = 5.0
 
 
 async def solve(
@@ -35,14 +34,11 @@ async def solve(
     replayed step by step), unsolvable (proved: the problem as written has no plan), timeout,
     invalid_input (with the faults), and what to do next.
     """
-    reporter = asyncio.create_task(_report_progress(ctx, time_limit))
-    try:
+    async with attended(ctx, time_limit):
         with failed_calls():
             result = await solve_async(
                 domain_text(domain), problem, planner=planner, time_limit=time_limit
             )
-    finally:
-        reporter.cancel()
     return solve_result(result)
 
 
@@ -68,14 +64,3 @@ async def list_planners() -> ToolResult:
     model = PlannersModel(planners=planners)
     text = "\n".join(f"{p.name}: {p.summary} ({p.version or 'not installed'})" for p in planners)
     return ToolResult(content=text, structured_content=model.model_dump(mode="json"))
-
-
-async def _report_progress(ctx: Context | None, time_limit: float) -> None:
-    """Tell the client every few seconds that the planner is still at work."""
-    if ctx is None:
-        return
-    elapsed = 0.0
-    while True:
-        await asyncio.sleep(PROGRESS_SECONDS)
-        elapsed += PROGRESS_SECONDS
-        await ctx.report_progress(min(elapsed, time_limit), time_limit, "searching")

@@ -14,6 +14,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -50,14 +51,25 @@ async def _chat(http: HttpRequest) -> JSONResponse:
         body = await http.json()
         name = str(body["model"])
         request = Request(body)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        ClientDisconnect,
+    ):
         return _error(400, "The request is not a chat-completions request.")
     model = find_reference_model(name.removeprefix(_PREFIX))
     if not name.startswith(_PREFIX) or model is None:
         return _error(404, f"There is no reference model {name!r}.")
+    unknown = sorted(set(request.parameters) - model.parameters)
+    if unknown:
+        known = ", ".join(sorted(model.parameters))
+        return _error(400, f"{name} has no parameter {unknown[0]!r}; it has {known}.")
     try:
         reply = await run_in_threadpool(model.respond, request)
-    except (UnreadablePrompt, ValueError, TypeError) as error:
+    except (UnreadablePrompt, ValueError, TypeError, OverflowError) as error:
         return _error(400, f"{name}: {error}.")
     return JSONResponse(_completion(name, request, reply))
 

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache
 from importlib import metadata
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from llm_modulo.domains.sokoban import Cell, Level, cell_name, moves_of_plan, write_problem
 
@@ -22,10 +22,18 @@ from ._sokoban import lane_of, shortened_lane, shortest_plan
 __all__ = ["REFERENCE_MODELS", "ReferenceModel", "find_reference_model"]
 
 _PLAN_LINE = re.compile(r"^\d+\. (\(.*\))$", re.M)
+_SEED = frozenset({"seed"})
 
 
 class ReferenceModel(Protocol):
-    """A program that answers a request."""
+    """A program that answers a request.
+
+    Attributes:
+        parameters: names of the parameters that it takes; the endpoint refuses others.
+            `seed` is added to the request's seed, so that every model takes it.
+    """
+
+    parameters: ClassVar[frozenset[str]]
 
     def respond(self, request: Request) -> Reply:
         """Answer.
@@ -38,6 +46,8 @@ class ReferenceModel(Protocol):
 
 class _Formaliser(ABC):
     """Answers in text when there are no tools; else writes a problem and delivers its plan."""
+
+    parameters: ClassVar[frozenset[str]] = _SEED
 
     def respond(self, request: Request) -> Reply:
         if "solve" not in request.tools:
@@ -79,8 +89,10 @@ class Miscounter(_Formaliser):
     Each of the n cells that the right plan moves through is lost independently with
     probability `p_text` when an answer is written, `p_pddl` when the PDDL problem is
     written. On a corridor the plan is right exactly if nothing is lost:
-    P(right) = (1 − p)^n. Parameter `seed` is added to the request's seed.
+    P(right) = (1 − p)^n.
     """
+
+    parameters: ClassVar[frozenset[str]] = _SEED | {"p_text", "p_pddl"}
 
     def plan(self, request: Request) -> str:
         solution = _solution(request.level)
@@ -130,6 +142,8 @@ class Illegal(_Formaliser):
     planner's plan breaks a rule in its last step.
     """
 
+    parameters: ClassVar[frozenset[str]] = _SEED | {"position"}
+
     def plan(self, request: Request) -> str:
         solution = _solution(request.level)
         position = int(request.parameters.get("position", len(solution) // 2))
@@ -150,6 +164,8 @@ class Illegal(_Formaliser):
 class Looper:
     """Never stops: the same tool call for ever, or one letter up to the token limit."""
 
+    parameters: ClassVar[frozenset[str]] = _SEED
+
     def respond(self, request: Request) -> Reply:
         if "parse_problem" in request.tools:
             return Reply.call("parse_problem", problem=write_problem(request.level))
@@ -160,6 +176,7 @@ class Garbler:
     """Answers that break the form in a way chosen by the seed, or by parameter `mode`."""
 
     MODES = ("broken-json", "call-in-prose", "invented-arguments", "unended", "refusal")
+    parameters: ClassVar[frozenset[str]] = _SEED | {"mode"}
 
     def respond(self, request: Request) -> Reply:
         mode = str(request.parameters.get("mode") or request.random("mode").choice(self.MODES))

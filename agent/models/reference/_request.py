@@ -50,10 +50,11 @@ class Request:
     """A request body, with the parts that reference models look at."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
+        """Raises `TypeError`, `KeyError` or `AttributeError` if it is no such body."""
         self.body = body
-        self.messages: list[Mapping[str, Any]] = list(body.get("messages") or [])
+        self.messages: list[dict[str, Any]] = [{**m} for m in body.get("messages") or ()]
         self.tools = [t["function"]["name"] for t in body.get("tools") or ()]
-        self.parameters: Mapping[str, Any] = body.get("reference") or {}
+        self.parameters: dict[str, Any] = {**(body.get("reference") or {})}
 
     @property
     def max_tokens(self) -> int:
@@ -85,7 +86,14 @@ class Request:
     @property
     def results(self) -> list[str]:
         """Texts of the tool results since the last user message."""
-        return [str(m.get("content") or "") for m in self.messages if m.get("role") == "tool"]
+        found: list[str] = []
+        for message in self.messages:
+            match message.get("role"):
+                case "user":
+                    found = []
+                case "tool":
+                    found.append(str(message.get("content") or ""))
+        return found
 
     def random(self, *purpose: str) -> random.Random:
         """Randomness fixed by the request's seed, its task and a purpose.
