@@ -24,6 +24,7 @@ app = App(
     help="Planning tools for language models, and experiments that measure what they repair.",
     version=lambda: metadata.version("llm-modulo"),
     result_action="return_value",
+    suppress_keyboard_interrupt=False,  # `main` says that it was cancelled
 )
 
 _COMMANDS = {

@@ -7,6 +7,7 @@ folder, bytes that are not UTF-8 text, and files over `MAX_BYTES`.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import uuid
@@ -14,9 +15,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from llm_modulo.errors import MalformedRecord, UnreadableFile, UsageError
+from llm_modulo.errors import EnvironmentFailure, MalformedRecord, UnreadableFile, UsageError
 
-__all__ = ["MAX_BYTES", "read_json_lines", "read_text", "write_json_lines", "write_text"]
+__all__ = [
+    "DISK_ERRORS",
+    "MAX_BYTES",
+    "read_json_lines",
+    "read_text",
+    "write_json_lines",
+    "write_text",
+]
+
+DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""Error numbers of a disk that is full or broken: nobody named a wrong file."""
 
 MAX_BYTES = 10_000_000
 """Largest text file that is read, in bytes; a 3,000-cell corridor takes 0.4 MB."""
@@ -49,7 +60,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a file whole or not at all: a temporary neighbour, then a rename.
 
     Raises:
-        UsageError: the folder is missing or not writable, or the disk is full.
+        UsageError: the folder cannot be made or written to.
+        EnvironmentFailure: the disk is full, or broken.
     """
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
@@ -60,13 +72,16 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        raise UsageError(f"Cannot write {target}: {error.strerror or error}.") from error
+        kind = EnvironmentFailure if error.errno in DISK_ERRORS else UsageError
+        raise kind(f"Cannot write {target}: {error.strerror or error}.") from error
 
 
 def read_json_lines(
     path: str | os.PathLike[str], *, max_bytes: int = 1_000_000_000
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield `(line number, object)` for each line that is not blank; lines count from 1.
+
+    Half a surrogate pair, which JSON can escape and no file can hold, becomes `?`.
 
     Raises:
         UnreadableFile: as `read_text`.
@@ -84,9 +99,15 @@ def read_json_lines(
         if not isinstance(record, dict):
             raise MalformedRecord(f"{path}, line {number}: expected a JSON object.")
         empty = False
-        yield number, record
+        yield number, _whole_characters(record) if "\\u" in line else record
     if empty:
         raise MalformedRecord(f"{path} is empty.")
+
+
+def _whole_characters(record: dict[str, Any]) -> dict[str, Any]:
+    text = json.dumps(record, ensure_ascii=False).encode(errors="replace")
+    whole: dict[str, Any] = json.loads(text)
+    return whole
 
 
 def write_json_lines(path: str | os.PathLike[str], records: Iterable[dict[str, Any]]) -> None:

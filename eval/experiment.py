@@ -13,9 +13,9 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from llm_modulo.agent.conditions import ConditionSettings, find_condition
 from llm_modulo.agent.models import ModelSettings
@@ -40,7 +40,7 @@ _PRESET = "preset:"
 
 
 class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class InstancesEntry(_Entry):
@@ -99,6 +99,12 @@ class ToolServer(_Entry):
 
     transport: Literal["stdio", "memory", "http"] = "stdio"
     url: str | None = None
+
+    @model_validator(mode="after")
+    def _needs_an_address(self) -> Self:
+        if self.transport == "http" and not self.url:
+            raise ValueError("transport http needs `url`")
+        return self
 
 
 class Experiment(_Entry):
@@ -196,7 +202,7 @@ def parse_experiment(text: str, origin: str = "the experiment") -> Experiment:
     try:
         experiment = Experiment.model_validate(content)
         for index, entry in enumerate(experiment.conditions):
-            _check_condition(entry, index)
+            _check_condition(entry, index, here=experiment.tools.transport != "http")
     except ValidationError as error:
         raise ExperimentError(f"{origin}: {_sentence(error)}") from error
     except UsageError as error:
@@ -205,11 +211,14 @@ def parse_experiment(text: str, origin: str = "the experiment") -> Experiment:
     return experiment
 
 
-def _check_condition(entry: ConditionEntry, index: int) -> None:
+def _check_condition(entry: ConditionEntry, index: int, *, here: bool) -> None:
+    """Check a condition's settings; `here`: its tools run on this machine."""
     try:
-        entry.settings()
+        settings = entry.settings()
+        if here:
+            settings.check_machine()
     except ValidationError as error:
-        known = list(find_condition(entry.name).Settings.model_fields)
+        known = [*ConditionEntry.model_fields, *find_condition(entry.name).Settings.model_fields]
         raise ExperimentError(
             _sentence(error, prefix=f"conditions[{index}]", known=known)
         ) from error
@@ -240,8 +249,12 @@ _MODELS: dict[str, type[BaseModel]] = {
 def _sentence(
     error: ValidationError, *, prefix: str = "", known: Sequence[str] | None = None
 ) -> str:
-    """The first complaint of pydantic, as one sentence with the nearest right key."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    """One complaint of pydantic as a sentence; a wrong key, with the nearest right one, first.
+
+    What a misspelt key leaves missing would otherwise hide it.
+    """
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    first = next((e for e in found if e["type"] == "extra_forbidden"), found[0])
     location = first["loc"]
     path = prefix
     for part in location:
@@ -256,4 +269,5 @@ def _sentence(
         return f"there is no key {path!r}.{hint}"
     if first["type"] == "missing":
         return f"{path!r} is missing."
-    return f"{path!r}: {first['msg'][0].lower()}{first['msg'][1:]}."
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{path!r}: {message[0].lower()}{message[1:]}."

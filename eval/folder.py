@@ -21,6 +21,7 @@ from .store import TrialRecord, TrialStore
 __all__ = ["RunFolder", "now", "open_run", "prepare_folder", "versions"]
 
 _OWN_KEYS = ("limits", "tools")
+_OWN_MODEL_KEYS = ("base_url", "api_key_env")
 """Parts of an experiment that change no trial, so a run may go on with others."""
 
 
@@ -133,11 +134,18 @@ def open_run(folder: str | os.PathLike[str]) -> RunFolder:
 
 def _read_manifest(path: Path) -> dict[str, Any]:
     try:
-        manifest: dict[str, Any] = json.loads(read_text(path))
-    except ValueError as error:
+        manifest = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
         raise ExperimentError(f"{path} is not JSON: {error}.") from error
+    if not isinstance(manifest, dict):
+        raise ExperimentError(f"{path} is not a JSON object.")
     return manifest
 
 
 def _identity(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in experiment.items() if k not in _OWN_KEYS}
+    identity = {k: v for k, v in experiment.items() if k not in _OWN_KEYS}
+    identity["models"] = [
+        {k: v for k, v in model.items() if k not in _OWN_MODEL_KEYS}
+        for model in experiment.get("models", ())
+    ]
+    return identity

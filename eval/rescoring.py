@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from llm_modulo.domains import find_benchmark, read_instances
+from llm_modulo.domains import find_benchmark
 
+from .folder import open_run
 from .scoring import Outcome, score_outcome
 from .store import TrialStore
 
@@ -18,8 +18,11 @@ def rescore(folder: str | os.PathLike[str]) -> tuple[int, int]:
 
     Returns:
         How many trials were scored, and how many got another verdict.
+
+    Raises:
+        ExperimentError: it is no run folder, or a run is writing to it.
     """
-    instances = {i.id: i for i in read_instances(Path(folder) / "instances.jsonl")}
+    instances = open_run(folder).instances
     scored = changed = 0
     with TrialStore(folder, write=True) as store:
         for record in list(store.records()):

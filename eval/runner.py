@@ -94,7 +94,8 @@ async def run_async(
         Where the run stands at its end.
 
     Raises:
-        ExperimentError: the folder holds another experiment, or is being written to.
+        ExperimentError: the folder holds another experiment, was begun with other prompts,
+            or is being written to.
         EnvironmentFailure: the tool server does not start, or the disk refuses.
     """
     instances = experiment.instances.load()
@@ -106,7 +107,8 @@ async def run_async(
     path = Path(folder)
     with store(path) if store else TrialStore(path, write=True) as opened:
         manifest = prepare_folder(path, experiment.resolved(), instances, len(trials))
-        manifest["prompts_sha256"] = prompts.hashes()
+        if manifest.setdefault("prompts_sha256", prompts.hashes()) != prompts.hashes():
+            raise ExperimentError(f"{folder} was begun with other prompts; choose another --out.")
         runner = _Runner(experiment, opened, prompts, progress)
         return await runner.run(trials, path, manifest, server)
 
@@ -162,9 +164,12 @@ class _Runner:
             write_manifest(folder, manifest)
             queue = iter(pending)
             workers = min(self._experiment.limits.concurrent_trials, len(pending))
-            async with asyncio.TaskGroup() as group:
-                for _ in range(workers):
-                    group.create_task(self._work(queue))
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(workers):
+                        group.create_task(self._work(queue))
+            except ExceptionGroup as failures:  # the store's: `_try` lets nothing else through
+                raise failures.exceptions[0] from failures
         return self._summary
 
     async def _open_clients(self, pending: Sequence[Trial], stack: AsyncExitStack) -> None:

@@ -7,6 +7,7 @@ overwritten. One writer at a time holds the folder's lock.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -17,9 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from llm_modulo.errors import EnvironmentFailure, ExperimentError
+from llm_modulo.files import DISK_ERRORS
 
 __all__ = ["SCHEMA_VERSION", "TrialRecord", "TrialStore"]
 
@@ -78,6 +80,37 @@ class TrialRecord(BaseModel):
     versions: dict[str, str] = Field(default_factory=dict)
 
 
+def _connect_for_writing(path: Path) -> sqlite3.Connection:
+    return _connect(str(path), "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL")
+
+
+def _connect_for_reading(path: Path) -> sqlite3.Connection:
+    """Even a reader makes files beside a database in write-ahead mode.
+
+    Where it cannot (a full disk, somebody else's folder) and nobody is writing, the file
+    is read as one that does not change.
+    """
+    try:
+        return _connect(str(path), "PRAGMA user_version")
+    except sqlite3.OperationalError:
+        log = path.with_name(f"{path.name}-wal")
+        if log.exists() and log.stat().st_size > 0:
+            raise
+        unchanging = f"{path.resolve().as_uri()}?immutable=1"
+        return _connect(unchanging, "PRAGMA user_version", uri=True)
+
+
+def _connect(address: str, *statements: str, uri: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(address, isolation_level=None, uri=uri)
+    try:
+        for statement in statements:
+            connection.execute(statement)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 class TrialStore:
     """The trials of a run folder; use as a context manager."""
 
@@ -85,8 +118,8 @@ class TrialStore:
         """Open `run.db` in a folder; with `write`, create it if needed and lock the folder.
 
         Raises:
-            ExperimentError: there is no store, it is of a newer version, or another
-                process is writing to it.
+            ExperimentError: there is no store, it is damaged or of a newer version, the
+                folder cannot be made, or another process is writing to it.
             EnvironmentFailure: the disk refuses.
         """
         self._folder = Path(folder)
@@ -95,18 +128,19 @@ class TrialStore:
         path = self._folder / "run.db"
         if not write and not path.exists():
             raise ExperimentError(f"{folder} is not a run folder: it has no run.db.")
+        if write:
+            self._take_lock()
         try:
-            if write:
-                self._take_lock()
-            self._db = sqlite3.connect(path, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._prepare()
-        except (OSError, sqlite3.Error) as error:
+            self._db = _connect_for_writing(path) if write else _connect_for_reading(path)
+            try:
+                self._prepare()
+            except BaseException:
+                self._db.close()
+                raise
+        except BaseException as error:
             self._release_lock()
-            raise EnvironmentFailure(f"Cannot open {path}: {error}.") from error
-        except ExperimentError:
-            self._release_lock()
+            if isinstance(error, sqlite3.Error):
+                raise self._unusable(error) from error
             raise
 
     def __enter__(self) -> Self:
@@ -148,8 +182,33 @@ class TrialStore:
             record.model_dump_json(),
             packed,
         )
+        with self._transaction():
+            self._db.execute(
+                "INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (key) DO UPDATE SET status = excluded.status,"
+                " record = excluded.record, transcript = excluded.transcript"
+                " WHERE trials.status = 'errored'",
+                row,
+            )
+
+    def rescore(self, record: TrialRecord) -> None:
+        """Replace the record of a trial, leaving its transcript as it is.
+
+        Raises:
+            EnvironmentFailure: as `write`.
+        """
+        with self._transaction():
+            self._db.execute(
+                "UPDATE trials SET record = ? WHERE key = ?",
+                (record.model_dump_json(), record.key),
+            )
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
         try:
-            self._insert(row)
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+            self._db.execute("COMMIT")
         except sqlite3.Error as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
@@ -157,30 +216,24 @@ class TrialStore:
                 f"Cannot write to {self._folder / 'run.db'}: {error}."
             ) from error
 
-    def _insert(self, row: tuple[Any, ...]) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
-        self._db.execute(
-            "INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (key) DO UPDATE SET status = excluded.status,"
-            " record = excluded.record, transcript = excluded.transcript"
-            " WHERE trials.status = 'errored'",
-            row,
-        )
-        self._db.execute("COMMIT")
-
-    def rescore(self, record: TrialRecord) -> None:
-        """Replace the record of a trial, leaving its transcript as it is."""
-        self._db.execute(
-            "UPDATE trials SET record = ? WHERE key = ?", (record.model_dump_json(), record.key)
-        )
-
     def records(self) -> Iterator[TrialRecord]:
-        """Every trial, ordered by model, condition, instance and repetition."""
-        rows = self._db.execute(
-            "SELECT record FROM trials ORDER BY model, condition, instance_id, repetition, key"
-        )
-        for (record,) in rows:
-            yield TrialRecord.model_validate_json(record)
+        """Every trial, ordered by model, condition, instance and repetition.
+
+        Raises:
+            ExperimentError: the store is damaged.
+        """
+        try:
+            rows = self._db.execute(
+                "SELECT record FROM trials ORDER BY model, condition, instance_id, repetition, key"
+            )
+            for (record,) in rows:
+                yield TrialRecord.model_validate_json(record)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+        except ValidationError as error:
+            raise ExperimentError(
+                f"{self._folder} is damaged: its run.db holds a record that cannot be read."
+            ) from error
 
     def transcript(self, key: str) -> dict[str, Any] | None:
         """A trial's transcript, or None."""
@@ -204,12 +257,24 @@ class TrialStore:
             f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
         )
 
+    def _unusable(self, error: sqlite3.Error) -> EnvironmentFailure | ExperimentError:
+        """What a refusal of SQLite means: the world's fault, or a file that is no store."""
+        path = self._folder / "run.db"
+        if isinstance(error, sqlite3.OperationalError):
+            return EnvironmentFailure(f"Cannot open {path}: {error}.")
+        return ExperimentError(f"{path} is damaged: {error}.")
+
     def _take_lock(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._lock = os.open(self._folder / "run.lock", os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self._folder / "run.lock", os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            kind = EnvironmentFailure if error.errno in DISK_ERRORS else ExperimentError
+            raise kind(f"Cannot write to {self._folder}: {error.strerror}.") from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            self._release_lock()
             raise ExperimentError(
                 f"Another process is writing to {self._folder}; wait for it, or stop it."
             ) from None

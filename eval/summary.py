@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,6 +47,7 @@ def score(
     Raises:
         MalformedRecord: a line breaks its format, names an unknown instance, or repeats
             another's model, condition, instance and repetition.
+        ExperimentError: `out` holds something else, other answers included.
     """
     known = {i.id: i for i in read_instances(instances)}
     records = [_scored_answer(n, line, known, answers) for n, line in read_json_lines(answers)]
@@ -70,7 +73,8 @@ def _scored_answer(
 ) -> TrialRecord:
     def field(name: str, default: Any, kind: type) -> Any:
         value = line.get(name, default)
-        if not isinstance(value, kind) or isinstance(value, bool):
+        fits = isinstance(value, kind) and not isinstance(value, bool)
+        if not fits or (kind is int and not 0 <= value <= _MAX_REPETITION):
             raise MalformedRecord(f"{origin}, line {number}: {name!r} must be {_NAMES[kind]}.")
         return value
 
@@ -99,13 +103,17 @@ def _scored_answer(
     )
 
 
-_NAMES: dict[type, str] = {str: "text", int: "a whole number"}
+_NAMES: dict[type, str] = {str: "text", int: "a whole number from 0"}
+_MAX_REPETITION = 2**63 - 1  # what the store can hold
 
 
 def _write_folder(
     folder: Path, instances: Mapping[str, Instance], records: Sequence[TrialRecord]
 ) -> None:
-    experiment = {"name": "scored answers"}
+    given = json.dumps(sorted((r.key, r.answer_text) for r in records))
+    digest = hashlib.sha256(given.encode()).hexdigest()
+    # A folder of other answers is another experiment: a done trial is never overwritten.
+    experiment = {"name": "scored answers", "answers_sha256": digest}
     with TrialStore(folder, write=True) as store:
         prepare_folder(folder, experiment, list(instances.values()), len(records))
         for record in records:

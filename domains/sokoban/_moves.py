@@ -13,8 +13,9 @@ from .._benchmark import MoveText
 
 __all__ = ["format_moves", "moves_of_plan", "read_moves"]
 
-_COMMAS = re.compile(r"\s*[UDLR](?:\s*,\s*[UDLR])*\s*,?\s*")
-_LURD = re.compile(r"\s*[udlrUDLR]+\s*")
+# At each character a match can go on in one way only, so that reading takes linear time.
+_COMMAS = re.compile(r"[udlrUDLR](?:\s*,\s*[udlrUDLR])*(?:\s*,)?")
+_LURD = re.compile(r"[udlr]|[udlrUDLR]{2,}")
 _LETTERS = {"up": "U", "down": "D", "left": "L", "right": "R"}
 
 
@@ -23,15 +24,15 @@ def read_moves(text: str) -> MoveText | None:
 
     Returns:
         The moves and the notation, or None. Empty text is a plan of no moves; a single
-        upper-case letter reads as comma-separated. Letters of LURD keep only the direction:
-        whether a letter is a push follows from the level.
+        upper-case letter reads as comma-separated. Letters keep only the direction, in
+        either case: whether a letter is a push follows from the level.
     """
-    if not text.strip():
-        return MoveText(moves="", notation="comma-separated")
-    if _COMMAS.fullmatch(text):
-        return MoveText(moves=re.sub(r"[^UDLR]", "", text), notation="comma-separated")
+    text = text.strip()
     if _LURD.fullmatch(text):
-        return MoveText(moves=text.strip().upper(), notation="lurd")
+        return MoveText(moves=text.upper(), notation="lurd")
+    if not text or _COMMAS.fullmatch(text):
+        moves = re.sub(r"[\s,]", "", text).upper()
+        return MoveText(moves=moves, notation="comma-separated")
     return None
 
 

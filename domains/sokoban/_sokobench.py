@@ -86,12 +86,12 @@ class SokoBench:
                 "manhattan_distance": None,
             }
         level = _level(instance)
-        right = str(instance.certificate["witness"]).upper()
+        right = _witness(instance)
         return {
             "accuracy": accuracy(moves, right),
             "prefix_accuracy": prefix_accuracy(moves, right),
             "prefix_accuracy_literal": prefix_accuracy_literal(moves, right, len(right) + 2),
-            "manhattan_distance": manhattan_distance(moves, level.player, next(iter(level.goals))),
+            "manhattan_distance": manhattan_distance(moves, level.player, min(level.goals)),
         }
 
     def render(self, instance: Instance) -> str:
@@ -112,7 +112,22 @@ class SokoBench:
 
 
 def _level(instance: Instance) -> Level:
+    """The instance's corridor; raises `MalformedRecord` if it is none."""
     rows = instance.payload.get("map")
-    if not isinstance(rows, list):
-        raise MalformedRecord(f"instance {instance.id} has no map")
-    return Level.from_xsb(rows)
+    if not isinstance(rows, list) or not all(isinstance(row, str) for row in rows):
+        raise MalformedRecord(f"Instance {instance.id} has no map.")
+    try:
+        level = Level.from_xsb(rows)
+    except MalformedRecord as error:
+        raise MalformedRecord(f"The map of instance {instance.id} is none: {error}.") from error
+    if not level.goals:
+        raise MalformedRecord(f"The map of instance {instance.id} has no goal.")
+    return level
+
+
+def _witness(instance: Instance) -> str:
+    """The right plan in upper-case letters; raises `MalformedRecord` if there is none."""
+    found = read_moves(str(instance.certificate.get("witness")))
+    if found is None:
+        raise MalformedRecord(f"The certificate of instance {instance.id} has no witness.")
+    return found.moves

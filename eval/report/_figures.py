@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +101,9 @@ def _draw(
         axes.fill_between(
             levels, [p[2] for p in points], [p[3] for p in points], color=colour, alpha=0.15, lw=0
         )
-        axes.plot(levels, [p[1] for p in points], "o-", color=colour, label=condition, ms=4)
+        # matplotlib leaves out of a legend what begins with an underscore.
+        label = f" {condition}" if condition.startswith("_") else condition
+        axes.plot(levels, [p[1] for p in points], "o-", color=colour, label=label, ms=4)
         if condition in forms:
             axes.plot(
                 [x for x, _ in forms[condition]],
@@ -113,7 +116,8 @@ def _draw(
     axes.set_ylabel("accuracy")
     axes.set_ylim(-0.03, 1.03)
     axes.grid(alpha=0.25)
-    axes.legend(frameon=False)
+    for text in axes.legend(frameon=False).get_texts():
+        text.set_parse_math(False)  # a dollar sign in a name is a dollar sign
     return _svg(figure)
 
 
@@ -130,6 +134,8 @@ def _figure() -> tuple[Figure, Axes]:
 
 def _svg(figure: Figure) -> str:
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # in a user's name
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]

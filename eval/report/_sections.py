@@ -104,7 +104,7 @@ def score_tables(rows: list[dict[str, Any]]) -> list[tuple[str, Table]]:
     tables = []
     for model in dict.fromkeys(row["model"] for row in rows):
         own = [row for row in rows if row["model"] == model]
-        name = f"{model} (reference model)" if own[0]["reference"] else str(model)
+        name = _model_name(own[0])
         body = [["trials", *(str(row["n"]) for row in own)]]
         for metric in all_metrics():
             if all_metrics()[metric].in_tables and any(metric in row["metrics"] for row in own):
@@ -144,7 +144,7 @@ def verdicts(run: RunFolder) -> Section | None:
             Table(
                 header=["model", "condition", *(n.replace("_", " ") for n in names)],
                 rows=[
-                    [r["model"], r["condition"], *(str(r["verdicts"][n]) for n in names)]
+                    [_model_name(r), r["condition"], *(str(r["verdicts"][n]) for n in names)]
                     for r in rows
                 ],
             )
@@ -232,7 +232,12 @@ def comparison_table(model: dict[str, Any], baseline: str, treatment: str) -> Ta
             f"exact McNemar p = {test['p_value']:.2g}",
         ]
     )
-    return Table(header=[model["model"], baseline, treatment, "difference"], rows=rows)
+    return Table(header=[_model_name(model), baseline, treatment, "difference"], rows=rows)
+
+
+def _model_name(row: dict[str, Any]) -> str:
+    """How a table calls the model of a row; a program is never taken for a language model."""
+    return f"{row['model']} (reference model)" if row["reference"] else str(row["model"])
 
 
 def format_number(value: float, *, sign: bool = False) -> str:
