@@ -245,7 +245,7 @@ def _read_types(form: Form, scope: Scope) -> None:
         scope.types.setdefault(symbol.key, symbol.text)
         scope.declared_at.setdefault(f"- {symbol.text}", symbol)
     for symbol, parents in entries:
-        for parent in parents:  # a parent that only ever stands after `-` is declared by that
+        for parent in parents or ():  # a parent that only ever stands after `-` is declared by that
             scope.types.setdefault(parent.key, parent.text)
         if symbol.key != "object":
             scope.parents[scope.types[symbol.key]] = scope.resolve_types(parents)

@@ -55,9 +55,12 @@ def expect_name(
 
 def read_typed_list(
     items: Sequence[Node], source: Source, *, variables: bool
-) -> list[tuple[Symbol, tuple[Symbol, ...]]]:
-    """Read `a b - t c - (either u v) d`; a name without type gets no type symbols."""
-    result: list[tuple[Symbol, tuple[Symbol, ...]]] = []
+) -> list[tuple[Symbol, tuple[Symbol, ...] | None]]:
+    """Read `a b - t c - (either u v) d`.
+
+    A name without type gets None, a name whose type cannot be read gets ().
+    """
+    result: list[tuple[Symbol, tuple[Symbol, ...] | None]] = []
     pending: list[Symbol] = []
     position = 0
     while position < len(items):
@@ -81,7 +84,7 @@ def read_typed_list(
                 pending.append(variable)
         elif (name := expect_name(node, source, "an item of this list", node)) is not None:
             pending.append(name)
-    result.extend((name, ()) for name in pending)
+    result.extend((name, None) for name in pending)
     return result
 
 
@@ -163,17 +166,17 @@ class Scope:
         scope.parents = dict(domain.types)
         return scope
 
-    def resolve_types(self, symbols: Iterable[Symbol]) -> tuple[str, ...]:
+    def resolve_types(self, symbols: Iterable[Symbol] | None) -> tuple[str, ...]:
         """Declared spellings of type names: `object` for an untyped name, () if unknown."""
+        if symbols is None:
+            return ("object",)
         found = []
-        untyped = True
         for symbol in symbols:
-            untyped = False
             if (name := self.types.get(symbol.key)) is None:
                 self._report_undeclared("type", symbol, self.types.values())
             else:
                 found.append(name)
-        return ("object",) if untyped else tuple(found)
+        return tuple(found)
 
     def _report_undeclared(self, kind: str, symbol: Symbol, known: Iterable[str]) -> None:
         """Report a name once, at its first use."""

@@ -342,6 +342,13 @@ CASES: list[Case] = [
         "(clear ?from)) (clear ?to)))",
         [("malformed", 11, 91)],
     ),
+    (
+        "no type after the dash",
+        "domain",
+        "(?from ?to - location)",
+        "(?from ?to -)",
+        [("malformed", 9, 28)],
+    ),
     ("action without name", "domain", "(:action move", "(:action", [("malformed", 8, 4)]),
     (
         "or as an effect",
