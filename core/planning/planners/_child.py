@@ -131,7 +131,7 @@ def solve(engine: str, optimal: bool) -> dict[str, Any]:
 
 
 def run_unified_planning(task: dict[str, Any]) -> None:
-    """Solve and write `result.json`.
+    """Solve and write `result.json`, whole or not at all.
 
     Memory is limited once the libraries are loaded: numpy's and scipy's crash or hang for
     ever when they run out of it while they start.
@@ -146,8 +146,9 @@ def run_unified_planning(task: dict[str, Any]) -> None:
         del reserve
         result = {"outcome": "memout", "message": "out of memory"}
     result["peak_memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    with open("result.json", "w", encoding="utf-8") as file:
+    with open("result.part", "w", encoding="utf-8") as file:
         json.dump(result, file)
+    os.rename("result.part", "result.json")
 
 
 def main() -> None:
