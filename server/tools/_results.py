@@ -154,7 +154,8 @@ def solve_result(result: SolveResult) -> ToolResult:
     model = SolveModel(**result.to_json(), next=_NEXT[result.outcome])
     lines = [f"outcome: {result.outcome}"]
     if result.plan is not None:
-        lines.append(f"plan of {len(result.plan)} steps, cost {result.cost:g}:")
+        cost = "unknown" if result.cost is None else f"{result.cost:.12g}"
+        lines.append(f"plan of {len(result.plan)} steps, cost {cost}:")
         lines += [f"{n}. {step}" for n, step in enumerate(result.plan[:MAX_TEXT_STEPS], start=1)]
         if len(result.plan) > MAX_TEXT_STEPS:
             lines.append(f"... and {len(result.plan) - MAX_TEXT_STEPS} more steps.")
@@ -172,7 +173,7 @@ def validation_result(validation: Validation) -> ToolResult:
     )
     model = ValidationModel(**validation.to_json(), next=step)
     head = "valid" if validation.valid else f"not valid: {validation.reason}"
-    return _result(model, [head, f"cost: {validation.cost:g}", step])
+    return _result(model, [head, f"cost: {validation.cost:.12g}", step])
 
 
 def _result(model: BaseModel, lines: list[str]) -> ToolResult:
