@@ -249,9 +249,9 @@ class _Loop:
             if _crashed(outcome.structured):
                 outcome = await self._toolbox.call(call.name, arguments)
             if _crashed(outcome.structured):
+                log = " ".join(str((outcome.structured or {}).get("log_tail", "")).split())
                 raise ToolServerFailure(
-                    "The planner crashed twice on the same problem:"
-                    f" {str((outcome.structured or {}).get('log_tail', ''))[-200:].strip()}"
+                    f"The planner crashed twice on the same problem; its log ends: {log[-200:]}"
                 )
             entry |= {
                 "text": outcome.text,
@@ -275,7 +275,7 @@ class _Loop:
             return {}, _complaint(
                 f"There is no tool {call.name!r}.", f"one of {', '.join(self._parameters)}"
             )
-        wanted = [p for p in known if p not in self._supplied]
+        wanted = sorted(known - self._supplied.keys())
         try:
             given = json.loads(call.arguments or "{}")
         except (ValueError, RecursionError) as error:

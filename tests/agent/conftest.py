@@ -1,5 +1,6 @@
 """A scripted model endpoint, and conversations with it over the real wire."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,6 +9,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
 import pytest
+
+from llm_modulo.agent import (
+    ChatClient,
+    Completion,
+    Conversation,
+    ModelSettings,
+    ToolBox,
+    ToolBudget,
+    converse,
+)
+from llm_modulo.domains.sokoban import sokoban_domain
+from llm_modulo.server import create_server
+
+SECRET = "sk-local-0123456789abcdef"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +52,7 @@ class ScriptedEndpoint:
     request's body. Use as a context manager; `url` is the base URL for a client.
 
     Attributes:
-        requests: `{"path", "headers", "body"}` of each request so far.
+        requests: `{"path", "headers", "body"}` of each request so far; headers in lower case.
     """
 
     def __init__(self, script: Sequence[Step]) -> None:
@@ -79,13 +94,14 @@ class ScriptedEndpoint:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                request = {"path": self.path, "headers": dict(self.headers), "body": body}
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                request = {"path": self.path, "headers": headers, "body": body}
                 answer = endpoint._next(request)
                 endpoint._closing.wait(answer.wait)
                 try:
                     self.send_response(answer.status)
-                    headers = {"Content-Type": "application/json", **answer.headers}
-                    for name, value in headers.items():
+                    sent = {"Content-Type": "application/json", **answer.headers}
+                    for name, value in sent.items():
                         self.send_header(name, value)
                     self.send_header("Content-Length", str(len(answer.body) + answer.drop))
                     self.send_header("Connection", "close")
@@ -103,7 +119,7 @@ class ScriptedEndpoint:
 class Replies:
     """Makes the answers of a script."""
 
-    USAGE: ClassVar[dict[str, Any]] = {
+    USAGE: ClassVar = {
         "prompt_tokens": 100,
         "completion_tokens": 20,
         "total_tokens": 120,
@@ -159,16 +175,24 @@ class Replies:
         return Answer(body=json.dumps(value).encode(), status=status, headers=headers or {})
 
     @staticmethod
-    def page(body: bytes | str, *, content_type: str = "text/html", **more: Any) -> Answer:
+    def page(body: bytes | str, *, kind: str = "text/html", **more: Any) -> Answer:
         """A body that need not be JSON; see `Answer` for `more`."""
         data = body.encode() if isinstance(body, str) else body
-        return Answer(body=data, headers={"Content-Type": content_type}, **more)
+        return Answer(body=data, headers={"Content-Type": kind}, **more)
 
     @classmethod
     def error(cls, status: int, message: str = "boom", **headers: str) -> Answer:
         """An error of the endpoint as OpenAI writes them; `retry_after` becomes Retry-After."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return cls.json({"error": {"message": message}}, status=status, headers=named)
+
+
+@pytest.fixture(autouse=True)
+def secret(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The API key; nothing else of the developer's shell reaches a test."""
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    return SECRET
 
 
 @pytest.fixture
@@ -189,3 +213,83 @@ def scripted() -> Iterator[Callable[[Sequence[Step]], ScriptedEndpoint]]:
     yield start
     for endpoint in started:
         endpoint.__exit__()
+
+
+@pytest.fixture
+def complete(scripted: Callable[..., ScriptedEndpoint]) -> Callable[..., Completion]:
+    """Asks an endpoint with a script for one completion; by default without retries."""
+
+    def ask(*script: Step, settings: ModelSettings | None = None, **options: Any) -> Completion:
+        endpoint = scripted(script)
+        options = {"base_url": endpoint.url, "timeout": 10, "retries": 0, **options}
+
+        async def main() -> Completion:
+            async with ChatClient(settings or ModelSettings(name="scripted"), **options) as chat:
+                return await chat.complete([{"role": "user", "content": "Plan."}])
+
+        return asyncio.run(main())
+
+    return ask
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """A conversation, the requests that it made, and the calls that reached the tool server."""
+
+    conversation: Conversation
+    endpoint: ScriptedEndpoint
+    sent: list[tuple[str, dict[str, Any]]]
+
+
+class RecordingToolBox(ToolBox):
+    """A tool box that also keeps what it sent."""
+
+    def __init__(self, server: Any) -> None:
+        super().__init__(server)
+        self.sent: list[tuple[str, dict[str, Any]]] = []
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        self.sent.append((name, dict(arguments)))
+        return await super().call(name, arguments)
+
+
+@pytest.fixture
+def talk(scripted: Callable[..., ScriptedEndpoint]) -> Callable[..., Talk]:
+    """Lets a scripted model use the tools of a server in memory, until the loop ends."""
+
+    def run(
+        *script: Step,
+        settings: ModelSettings | None = None,
+        planner: str = "fast-downward",
+        time_limit: float = 10.0,
+        tools: Sequence[str] = ("parse_domain", "parse_problem", "solve"),
+        profile: str = "sokobench",
+        seed: int | None = None,
+        domain: str | None = None,
+        **budget: Any,
+    ) -> Talk:
+        endpoint = scripted(script)
+        toolbox = RecordingToolBox(create_server(profile))
+
+        async def main() -> Conversation:
+            model = settings or ModelSettings(name="scripted")
+            chat = ChatClient(model, base_url=endpoint.url, timeout=10, retries=0)
+            async with chat, toolbox:
+                return await converse(
+                    chat,
+                    toolbox,
+                    [{"role": "system", "content": "Use the tools."}, TASK],
+                    domain=domain or sokoban_domain(),
+                    supplied={"planner": planner, "time_limit": time_limit},
+                    tools=tools,
+                    budget=ToolBudget(**budget),
+                    seed=seed,
+                )
+
+        conversation = asyncio.run(main())
+        return Talk(conversation=conversation, endpoint=endpoint, sent=toolbox.sent)
+
+    return run
+
+
+TASK = {"role": "user", "content": "Find a plan for this map."}
