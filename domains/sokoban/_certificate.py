@@ -11,9 +11,18 @@ from typing import Any
 
 __all__ = ["check_unique_corridor"]
 
+_ROTATIONS = {"R": 0, "D": 90, "L": 180, "U": 270}
 
-def check_unique_corridor(rows: Sequence[Any], certificate: Mapping[str, Any]) -> str | None:
+
+def check_unique_corridor(
+    rows: Sequence[Any],
+    certificate: Mapping[str, Any],
+    parameters: Mapping[str, Any] | None = None,
+) -> str | None:
     """Return why a certificate is wrong, or None if it holds.
+
+    With `parameters`, the length, rotation and box that they name must be the map's:
+    reports group by them.
 
     The argument: open cells form one straight lane with the player at an end, the goal
     at the other, and one box between. On a lane the player can only approach the box
@@ -57,6 +66,10 @@ def check_unique_corridor(rows: Sequence[Any], certificate: Mapping[str, Any]) -
     claimed = [certificate.get("optimum"), certificate.get("lower_bound")]
     if any(type(value) is not int or value != moves for value in claimed):
         return f"Optimum and lower bound are {moves}."
+    true = {"length": len(lane), "rotation": _ROTATIONS[letter], "box": lane.index("$")}
+    for name, value in (parameters or {}).items():
+        if name not in true or type(value) is not int or value != true[name]:
+            return f"The map's parameters are {true}, not {name} {value!r}."
     return None
 
 

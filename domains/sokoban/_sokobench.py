@@ -53,7 +53,9 @@ class SokoBench:
         else:
             rows = instance.payload.get("map")
             reason = check_unique_corridor(
-                rows if isinstance(rows, list) else [], instance.certificate
+                rows if isinstance(rows, list) else [],
+                instance.certificate,
+                instance.parameters,
             )
         return Certification(
             instance_id=instance.id,

@@ -296,3 +296,28 @@ def test_a_memory_limit_that_makes_no_sense(megabytes: int) -> None:
 def test_limits_at_their_ends(seconds: float, megabytes: int) -> None:
     result = solve(TINY, TINY_PROBLEM, time_limit=seconds, memory_limit=megabytes)
     assert result.plan == ("(a)",)
+
+
+COSTLY = """
+(define (domain d) (:requirements :action-costs :conditional-effects)
+  (:predicates (p)) (:functions (total-cost))
+  (:action a :parameters () :effect (and (p) {effect})))
+"""
+PAID = """
+(define (problem q) (:domain d) (:init (= (total-cost) 0)) (:goal (p))
+  (:metric minimize (total-cost)))
+"""
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [
+        "(when (not (p)) (increase (total-cost) 2))",
+        "(increase (total-cost) 9007199254740993)",
+        "(increase (total-cost) 1.5)",
+    ],
+)
+def test_costs_that_fast_downward_lacks_are_unsupported(effect: str) -> None:
+    """Sound PDDL that the planner refuses is neither a crash of it nor a fault of the text."""
+    result = solve(COSTLY.format(effect=effect), PAID)
+    assert (result.outcome, result.plan) == (PlanningOutcome.UNSUPPORTED, None)

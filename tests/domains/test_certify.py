@@ -187,3 +187,14 @@ def test_a_true_is_not_a_one() -> None:
     for name in ("optimum", "lower_bound"):
         forged = {**instance.certificate, name: True}
         assert check_unique_corridor(list(instance.payload["map"]), forged) is not None
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"length": 99}, {"rotation": 90}, {"box": 1}, {"length": True}, {"width": 6}]
+)
+def test_parameters_that_are_not_the_map_s_are_rejected(parameters: dict[str, Any]) -> None:
+    """Reports group by them: a wrong length would move a point of every figure."""
+    made = corridor_instance(6, 0).to_json()
+    made["parameters"] |= parameters
+    (found,) = llm_modulo.certify([Instance.from_json(made)])
+    assert (found.verdict, "parameters are" in found.reason) == ("rejected", True)

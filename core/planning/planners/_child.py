@@ -22,6 +22,7 @@ import resource
 import signal
 import sys
 import time
+import traceback
 from importlib import import_module
 from typing import Any
 
@@ -29,6 +30,7 @@ _PR_SET_PDEATHSIG = 1
 TRANSLATE_OUT_OF_MEMORY = 20
 TRANSLATE_OUT_OF_TIME = 21
 TRANSLATE_INPUT_ERROR = 31
+UNSUPPORTED = 34
 RESERVE = 10_000_000
 
 OUTCOMES = {
@@ -75,6 +77,9 @@ def translate() -> None:
     except (pddl_parser.ParseError, RecursionError) as error:
         print(error)
         sys.exit(TRANSLATE_INPUT_ERROR)
+    except AssertionError:  # its way to refuse, for instance, a cost inside `when`
+        traceback.print_exc(file=sys.stdout)
+        sys.exit(UNSUPPORTED)
 
 
 def run_fast_downward(task: dict[str, Any]) -> None:

@@ -36,7 +36,9 @@ _OUTCOMES = {
     22: PlanningOutcome.MEMOUT,
     23: PlanningOutcome.TIMEOUT,
     24: PlanningOutcome.MEMOUT,
-    31: PlanningOutcome.INVALID_INPUT,
+    # The text has passed our own check: what is refused here is something Fast Downward lacks.
+    31: PlanningOutcome.UNSUPPORTED,
+    33: PlanningOutcome.UNSUPPORTED,
     34: PlanningOutcome.UNSUPPORTED,
 }
 _NUMBERS = {
