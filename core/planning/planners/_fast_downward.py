@@ -38,9 +38,9 @@ _OUTCOMES = {
     24: PlanningOutcome.MEMOUT,
     # The text has passed our own check: what is refused here is something Fast Downward lacks.
     31: PlanningOutcome.UNSUPPORTED,
-    33: PlanningOutcome.UNSUPPORTED,
     34: PlanningOutcome.UNSUPPORTED,
 }
+_SEARCH_INPUT_ERROR = 33
 _NUMBERS = {
     "read": re.compile(r"^Parsing: \[.*?, ([\d.]+)s wall-clock\]", re.M),
     "translate": re.compile(r"^Done! \[.*?, ([\d.]+)s wall-clock\]", re.M),
@@ -122,6 +122,8 @@ class FastDownward:
         log = read_log(folder)
         if end.out_of_time:
             outcome = PlanningOutcome.TIMEOUT
+        elif end.returncode == _SEARCH_INPUT_ERROR and "out of range" in log:
+            outcome = PlanningOutcome.UNSUPPORTED  # a cost beyond 32 bits
         elif end.returncode in (0, 1, 2, 3):
             outcome = PlanningOutcome.SOLVED_OPTIMALLY if self.optimal else PlanningOutcome.SOLVED
         else:
