@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -123,9 +124,11 @@ def started() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
     yield start
     for process in processes:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+        process.kill()
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:  # not read to its end: a lost child may hold the other one
+                pipe.close()
 
 
 @pytest.fixture(scope="session")
@@ -282,3 +285,21 @@ def descendants() -> Callable[[int], set[int]]:
         return found - {process}
 
     return below
+
+
+@pytest.fixture(scope="session")
+def check_gone(wait_until: Callable[..., None]) -> Callable[[set[int]], None]:
+    """Fails if processes are not gone soon, and leaves none of them behind."""
+
+    def check(processes: set[int]) -> None:
+        try:
+            wait_until(
+                lambda: not any(Path(f"/proc/{process}").exists() for process in processes),
+                seconds=5,
+            )
+        finally:
+            for process in processes:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+
+    return check

@@ -7,18 +7,16 @@ from typing import Any
 
 import pytest
 
-from llm_modulo.eval import TrialStore, open_run, rescore
+from llm_modulo.eval import TrialStore, load_experiment, open_run, rescore, run
 from llm_modulo.eval.folder import versions
 
 
 @pytest.fixture
-def small(
-    tmp_path: Path, cli: Callable[..., Any], experiment_file: Callable[..., Path], endpoint: Any
-) -> Path:
+def small(tmp_path: Path, experiment_file: Callable[..., Path], endpoint: Any) -> Path:
     """The folder of a run of two trials, one right and one wrong; its endpoint is gone."""
     endpoint.respond = lambda _: endpoint.says("MOVES: R,R,R")
     file = experiment_file(models=[{"name": "m", "base_url": endpoint.url}])
-    assert cli("run", file, "--out", tmp_path / "run").code == 0
+    assert run(load_experiment(file), tmp_path / "run").complete
     endpoint.respond = lambda _: pytest.fail("somebody asked the model")
     endpoint.requests.clear()
     return tmp_path / "run"

@@ -58,6 +58,7 @@ def test_ctrl_c_in_a_terminal_reaches_every_process_and_leaves_none(
     experiment_file: Callable[..., Path],
     descendants: Callable[[int], set[int]],
     wait_until: Callable[..., None],
+    check_gone: Callable[[set[int]], None],
 ) -> None:
     """A terminal signals the whole group: the run, the tool server, the endpoint."""
     file = experiment_file(conditions=[{"name": "modulo-solver"}], repetitions=500)
@@ -71,5 +72,5 @@ def test_ctrl_c_in_a_terminal_reaches_every_process_and_leaves_none(
     assert ended.code == 130
     assert ended.sentence == "Cancelled."
     assert ended.document == {"error": "Cancelled."}
-    wait_until(lambda: not any(Path(f"/proc/{p}").exists() for p in below), seconds=5)
+    check_gone(below)
     assert {r.status for r in open_run(folder).records} == {"done"}

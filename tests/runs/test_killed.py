@@ -168,6 +168,7 @@ def test_the_processes_of_a_killed_run_are_gone_and_the_same_command_goes_on(
     experiment_file: Callable[..., Path],
     descendants: Callable[[int], set[int]],
     wait_until: Callable[..., None],
+    check_gone: Callable[[set[int]], None],
 ) -> None:
     """Over the real wire: the endpoint, the MCP server and its planners are processes."""
     file = experiment_file(
@@ -182,7 +183,7 @@ def test_the_processes_of_a_killed_run_are_gone_and_the_same_command_goes_on(
     below = descendants(process.pid)
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    wait_until(lambda: not any(Path(f"/proc/{p}").exists() for p in below), seconds=5)
+    check_gone(below)
 
     first = {r.key: r for r in open_run(folder).done}
     assert 0 < len(first) < 4
