@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Sequence
 
+from ._definition import open_definition, resembled_keyword, sections
 from ._diagnostics import nearest
 from ._formulas import read_condition, read_effects
 from ._lint import lint_domain
 from ._model import Action, And, Axiom, Domain, Formula, Predicate, TypedName
 from ._scope import Scope, expect_name, read_typed_list
 from ._source import Source
-from ._syntax import Form, Node, Symbol, read_forms
+from ._syntax import Form, Node, Symbol
 
-__all__ = ["KNOWN_REQUIREMENTS", "open_definition", "read_domain", "sections"]
+__all__ = ["KNOWN_REQUIREMENTS", "read_domain"]
 
 KNOWN_REQUIREMENTS = frozenset(
     ":strips :typing :equality :negative-preconditions :disjunctive-preconditions"
@@ -36,112 +36,6 @@ _SECTIONS = (
     ":durative-action",
 )
 _REPEATABLE = frozenset({":action", ":durative-action", ":derived"})
-
-
-def open_definition(source: Source, kind: str) -> tuple[str, Sequence[Node], Form] | None:
-    """Find `(define (kind NAME) …)`; return the name, the sections and the form.
-
-    `kind` is `domain` or `problem`. Reports and returns None if there is no such form.
-    """
-    nodes = read_forms(source)
-    if any(d.code in ("too-deep", "too-large") for d in source.diagnostics):
-        return None
-    forms = [n for n in nodes if isinstance(n, Form)]
-    form = next((f for f in forms if f.key == "define"), None) or _misspelt_define(forms, source)
-    if form is None:
-        _report_no_pddl(source, kind)
-        return None
-    for node in nodes:
-        if node is not form:
-            source.report("trailing-text", node, "Only one `(define …)` belongs in this text.")
-            break
-    head = form.items[1] if len(form.items) > 1 else None
-    if isinstance(head, Form) and head.key == {"domain": "problem", "problem": "domain"}[kind]:
-        source.diagnostics.clear()
-        source.report(
-            "not-pddl",
-            head,
-            f"This text defines a {head.key}, but a {kind} is needed here.",
-            "The domain and the problem may have been swapped.",
-        )
-        return None
-    if not isinstance(head, Form) or head.key != kind:
-        source.report(
-            "malformed",
-            head or form,
-            f"Expected `({kind} NAME)` after `(define`.",
-            f"Write `(define ({kind} NAME) …)`.",
-        )
-        is_head = isinstance(head, Symbol) or (isinstance(head, Form) and head.key[:1] != ":")
-        return "", form.items[2 if is_head else 1 :], form
-    second = head.items[1] if len(head.items) > 1 else None
-    name = expect_name(second, source, f"the name of the {kind}", head)
-    if len(head.items) > 2:
-        source.report("malformed", head.items[2], f"The name of the {kind} is one word.")
-    return (name.text if name else "", form.items[2:], form)
-
-
-def _misspelt_define(forms: Sequence[Form], source: Source) -> Form | None:
-    """The first form, if its second item shows that it is meant as a definition."""
-    for form in forms:
-        head = form.items[1] if len(form.items) > 1 else None
-        if isinstance(head, Form) and head.key in ("domain", "problem"):
-            source.report(
-                "malformed",
-                form.items[0],
-                "The definition must start with `(define`.",
-                "Write `define`.",
-            )
-            return form
-    return None
-
-
-def _report_no_pddl(source: Source, kind: str) -> None:
-    """One fault for the whole text: nothing in it is worth a place of its own."""
-    source.diagnostics.clear()
-    found = " ".join(source.text.split())[:30]
-    source.report(
-        "not-pddl",
-        (0, min(len(source.text), 1)),
-        f"This is not a PDDL {kind}: there is no `(define ({kind} …) …)`"
-        + (f" in text that starts `{found}`." if found else "; the text is empty."),
-        f"Pass the whole text of the {kind}, not its name." if found else None,
-    )
-
-
-def sections(
-    nodes: Sequence[Node], source: Source, known: Sequence[str], repeatable: frozenset[str]
-) -> dict[str, list[Form]]:
-    """Sort the sections of a definition by keyword; reports unknown and repeated ones.
-
-    A misspelt keyword is read as the one that it resembles, if that is not there.
-    """
-    found: dict[str, list[Form]] = {keyword: [] for keyword in known}
-    present = {n.key for n in nodes if isinstance(n, Form)}
-    for node in nodes:
-        if isinstance(node, Symbol) or not node.key:
-            source.report("malformed", node, f"Expected a section such as `({known[0]} …)` here.")
-            continue
-        key = node.key
-        if key not in found:
-            key = _resembled(key, [k for k in known if k not in present or k in repeatable])
-            source.report(
-                "unknown-section",
-                node.items[0],
-                f"There is no section `{node.key}` here.",
-                f"Did you mean `{key}`?" if key else f"Sections are {', '.join(known)}.",
-            )
-        if key in found and found[key] and key not in repeatable:
-            source.report("repeated-section", node.items[0], f"Section `{key}` stands twice.")
-        elif key in found:
-            found[key].append(node)
-    return found
-
-
-def _resembled(key: str, known: Sequence[str]) -> str:
-    """The keyword that a word is most like, or ""."""
-    match = difflib.get_close_matches(key if key[:1] == ":" else f":{key}", known, n=1, cutoff=0.6)
-    return match[0] if match else ""
 
 
 def read_domain(source: Source) -> tuple[Domain, Scope] | None:
@@ -373,7 +267,7 @@ def _report_keyword(node: Node, action: Symbol, known: Sequence[str], source: So
             "Join several conditions or effects by `(and …)`.",
         )
         return ""
-    key = _resembled(node.key, known)
+    key = resembled_keyword(node.key, known)
     source.report(
         "unknown-section",
         node,

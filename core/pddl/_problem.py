@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._domain import open_definition, sections
+from ._definition import open_definition, sections
 from ._features import planner_support
 from ._formulas import number_of, read_condition, read_number
 from ._lint import lint_problem

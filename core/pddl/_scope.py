@@ -25,6 +25,7 @@ _READABLE = re.compile(r"[^?:()\s-][^()\s]*\Z")
 RESERVED = frozenset("define and or not imply exists forall when either = - ?".split())
 _HINT_BUDGET = 20_000
 """Comparisons of names that are spent on hints in one text."""
+_CONNECTIVES = ("and", "or", "not", "imply", "exists", "forall", "when")
 _FEW = 12
 _MANY = 3
 """From so many uses on, a fault that all uses share counts as one, at the declaration."""
@@ -191,8 +192,9 @@ class Scope:
             names = list(known)
             self._hint_budget -= len(names)
             hint = nearest(symbol.text, names) if self._hint_budget >= 0 else None
-            if hint is None and 0 < len(names) <= _FEW:
-                hint = f"Declared: {', '.join(names)}."
+            declared = [n for n in names if n not in _CONNECTIVES]
+            if hint is None and 0 < len(declared) <= _FEW:
+                hint = f"Declared: {', '.join(declared)}."
         message = f"{kind.capitalize()} `{symbol.text}` is not declared."
         self.source.report(f"undeclared-{kind}", symbol, message, hint)
 
@@ -278,7 +280,10 @@ class Scope:
             return None
         declared = table.get(head.key)
         if declared is None:
-            self._report_undeclared(kind, head, (p.name for p in table.values()))
+            words = _CONNECTIVES if kind == "predicate" else ()
+            self._report_undeclared(kind, head, [*(p.name for p in table.values()), *words])
+            if any(isinstance(item, Form) for item in form.items[1:]):
+                return None  # a misspelt connective: what it joins is no list of terms
         terms = [self.term(node) for node in form.items[1:]]
         if declared is None:
             return None

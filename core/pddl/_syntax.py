@@ -208,7 +208,6 @@ class _Reader:
         """Whether a form that starts with this word can stand where it does."""
         stack = self.stack
         parent = stack[-2] if len(stack) > 1 else None
-        inner = parent if len(stack) > 3 else None
         misplaced = symbol.key in SECTIONS and len(stack) != 2
         stray = (
             parent is not None
@@ -218,7 +217,7 @@ class _Reader:
             and symbol.key not in ("domain", "problem")
             and f":{symbol.key}" not in SECTIONS
         )
-        if misplaced or stray or (inner is not None and _takes_no_form(inner, symbol)):
+        if misplaced or stray:
             self.suspicious = True
 
     def close_at(self, start: int) -> None:

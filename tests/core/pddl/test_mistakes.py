@@ -482,6 +482,20 @@ CASES: list[Case] = [
         "(and (= a) (at-player b))",
         [("malformed", 9, 15)],
     ),
+    (
+        "not with two conditions",
+        "domain",
+        "(clear ?to) (adj",
+        "(not (clear ?to) (clear ?from)) (adj",
+        [("malformed", 10, 42)],
+    ),
+    (
+        "connective misspelt",
+        "problem",
+        "(and (at-p",
+        "(adn (at-p",
+        [("undeclared-predicate", 9, 11)],
+    ),
     ("goal of an empty form", "problem", "(and (at-player b))", "()", [("malformed", 9, 10)]),
     (
         "quantifier without variables",
