@@ -17,7 +17,8 @@ missing where the form should have closed, a declaration that every use contradi
 declaration. Lines and columns count from 1.
 
 The names follow the strictest reader: what Fast Downward's translator or unified-planning rejects
-is an error here too.
+is an error here too, or, where PDDL allows it, a `planner-refuses` or `name-clash` that names the
+reader.
 
 | code | severity | means |
 |---|---|---|

@@ -12,8 +12,8 @@ from ._domain import read_domain
 from ._features import FEATURES, planner_support
 from ._model import Domain, Predicate, Problem
 from ._problem import read_problem
-from ._scope import signature
 from ._source import Source
+from ._usage import signature
 
 __all__ = ["MAX_TEXT", "CheckResult", "check", "check_size", "parse"]
 
@@ -133,7 +133,8 @@ def _summary(domain: Domain | None, problem: Problem | None) -> dict[str, Any]:
     if domain is not None:
         features = domain.features | (problem.features if problem is not None else frozenset())
         summary["features"] = [FEATURES[f] for f in FEATURES if f in features] or ["STRIPS"]
-        summary["planners"] = planner_support(features)
+        requirements = domain.requirements + (problem.requirements if problem is not None else ())
+        summary["planners"] = planner_support(features, requirements)
     return summary
 
 

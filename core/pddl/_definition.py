@@ -5,11 +5,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from ._scope import expect_name
+from ._diagnostics import nearest
+from ._features import KNOWN_REQUIREMENTS
+from ._names import expect_name
 from ._source import Source
 from ._syntax import Form, Node, Symbol, read_forms
 
-__all__ = ["open_definition", "resembled_keyword", "sections"]
+__all__ = [
+    "open_definition",
+    "read_requirements",
+    "report_misplaced",
+    "resembled_keyword",
+    "sections",
+]
 
 
 def open_definition(source: Source, kind: str) -> tuple[str, Sequence[Node], Form] | None:
@@ -46,6 +54,11 @@ def open_definition(source: Source, kind: str) -> tuple[str, Sequence[Node], For
             f"Expected `({kind} NAME)` after `(define`.",
             f"Write `(define ({kind} NAME) …)`.",
         )
+        if isinstance(head, Symbol) and head.key == kind:
+            name = form.items[2] if len(form.items) > 2 else None
+            if isinstance(name, Symbol):
+                return name.text, form.items[3:], form
+            return "", form.items[2:], form
         is_head = isinstance(head, Symbol) or (isinstance(head, Form) and head.key[:1] != ":")
         return "", form.items[2 if is_head else 1 :], form
     second = head.items[1] if len(head.items) > 1 else None
@@ -89,7 +102,11 @@ def sections(
     """Sort the sections of a definition by keyword; reports unknown and repeated ones.
 
     A misspelt keyword is read as the one that it resembles, if that is not there.
+    Sections in another order than that of `known`, where the repeatable ones are one
+    block, are reported.
     """
+    order = {keyword: len(known) if keyword in repeatable else i for i, keyword in enumerate(known)}
+    placed: list[tuple[int, Symbol]] = []
     found: dict[str, list[Form]] = {keyword: [] for keyword in known}
     present = {n.key for n in nodes if isinstance(n, Form)}
     for node in nodes:
@@ -109,7 +126,73 @@ def sections(
             source.report("repeated-section", node.items[0], f"Section `{key}` stands twice.")
         elif key in found:
             found[key].append(node)
+            keyword = node.items[0]
+            assert isinstance(keyword, Symbol)
+            placed.append((order[key], keyword))
+    report_misplaced(placed, source)
     return found
+
+
+def report_misplaced(placed: Sequence[tuple[int, Symbol]], source: Source) -> None:
+    """Report the fewest keywords whose removal leaves the others in order.
+
+    Args:
+        placed: keywords in the order of the text, each with its rank in the right order.
+    """
+    kept = _longest_in_order([rank for rank, _ in placed])
+    for index, (rank, keyword) in enumerate(placed):
+        if index in kept:
+            continue
+        later = [k for i, (r, k) in enumerate(placed) if i in kept and i < index and r > rank]
+        earlier = [k for i, (r, k) in enumerate(placed) if i in kept and i > index and r < rank]
+        where = f"before `{later[0].text}`" if later else f"after `{earlier[-1].text}`"
+        source.report(
+            "misplaced-section",
+            keyword,
+            f"PDDL has a fixed order, in which `{keyword.text}` stands {where}.",
+            f"Move it {where}.",
+        )
+
+
+def _longest_in_order(ranks: Sequence[int]) -> set[int]:
+    """Indices of a longest subsequence whose ranks never fall; ranks are few."""
+    best: dict[int, tuple[int, int]] = {}  # by last rank: length, last index
+    before: list[int] = []
+    for index, rank in enumerate(ranks):
+        length, last = max((best[r] for r in best if r <= rank), key=_length, default=(0, -1))
+        if rank not in best or length + 1 > best[rank][0]:
+            best[rank] = (length + 1, index)
+        before.append(last)
+    kept = set()
+    index = max(best.values(), key=_length, default=(0, -1))[1]
+    while index >= 0:
+        kept.add(index)
+        index = before[index]
+    return kept
+
+
+def _length(run: tuple[int, int]) -> tuple[int, int]:
+    """Sorts runs (length, last index) by length, those that end earlier last."""
+    return run[0], -run[1]
+
+
+def read_requirements(forms: Sequence[Form], source: Source) -> list[Symbol]:
+    """Read `(:requirements …)`; returns each known requirement once, as it first stands."""
+    found: dict[str, Symbol] = {}
+    for form in forms:
+        if len(form.items) == 1:
+            hint = "Remove it, or write `(:requirements :strips)`."
+            source.report("malformed", form, "`:requirements` names no requirement.", hint)
+        for item in form.items[1:]:
+            if isinstance(item, Symbol) and item.key in KNOWN_REQUIREMENTS:
+                found.setdefault(item.key, item)
+            else:
+                text = item.text if isinstance(item, Symbol) else "a form"
+                message = f"`{text}` is not a requirement."
+                source.report(
+                    "unknown-requirement", item, message, nearest(text, KNOWN_REQUIREMENTS)
+                )
+    return list(found.values())
 
 
 def resembled_keyword(key: str, known: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ CODES: dict[str, tuple[Severity, str]] = {
     # the text
     "not-pddl": ("error", "the text is not PDDL at all"),
     "lookalike-character": ("error", "a character that only looks like one of PDDL's"),
-    "stray-character": ("error", "an invisible or control character"),
+    "stray-character": ("error", "a bracket, a quote, an invisible or a control character"),
     "markdown-fence": ("error", "the fences of a Markdown code block"),
     "escaped-text": ("error", "line breaks written as two characters, as inside a JSON string"),
     "foreign-comment": ("error", "a comment in another language's style"),
@@ -32,10 +32,11 @@ CODES: dict[str, tuple[Severity, str]] = {
     "trailing-text": ("error", "something follows the definition"),
     # sections and forms
     "malformed": ("error", "a form does not have the shape that its place asks for"),
-    "infix-operator": ("error", "`and` or `or` between its parts instead of before them"),
+    "infix-operator": ("error", "an operator between its parts, or one that PDDL does not have"),
     "bad-name": ("error", "a name holds characters that PDDL does not allow"),
     "reserved-word": ("error", "a word of the language is used as a name"),
     "unknown-section": ("error", "a section or keyword that does not exist here"),
+    "misplaced-section": ("error", "a section or keyword out of the order that PDDL fixes"),
     "repeated-section": ("error", "a section or keyword that stands twice"),
     "missing-section": ("error", "a section or keyword that must be there is not"),
     "unknown-requirement": ("error", "a requirement that PDDL does not define"),
@@ -55,6 +56,9 @@ CODES: dict[str, tuple[Severity, str]] = {
     "planner-refuses": ("note", "PDDL allows it, a planner here does not"),
     # the initial state and the goal
     "variable-in-init": ("error", "a variable where only objects can stand"),
+    "contradictory-init": ("error", "a fact that is true and false, or a function with two values"),
+    "derived-fact": ("error", "a derived predicate in an effect or among the initial facts"),
+    "unstratified": ("error", "a derived predicate that depends on its own negation"),
     "negative-init": ("warning", "a negated initial fact; what is not listed is false anyway"),
     "repeated-fact": ("note", "an initial fact stands twice"),
     "empty-init": ("warning", "no initial fact at all"),

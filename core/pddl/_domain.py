@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ._definition import open_definition, resembled_keyword, sections
-from ._diagnostics import nearest
+from ._axioms import derived_predicates, read_axioms
+from ._definition import (
+    open_definition,
+    read_requirements,
+    report_misplaced,
+    resembled_keyword,
+    sections,
+)
 from ._formulas import read_condition, read_effects
 from ._lint import lint_domain
-from ._model import Action, And, Axiom, Domain, Formula, Predicate, TypedName
-from ._scope import Scope, expect_name, read_typed_list
+from ._model import Action, And, Domain, Formula, Predicate, TypedName
+from ._names import expect_name, in_parentheses, read_typed_list
+from ._scope import Scope
 from ._source import Source
 from ._syntax import Form, Node, Symbol
 
-__all__ = ["KNOWN_REQUIREMENTS", "read_domain"]
-
-KNOWN_REQUIREMENTS = frozenset(
-    ":strips :typing :equality :negative-preconditions :disjunctive-preconditions"
-    " :existential-preconditions :universal-preconditions :quantified-preconditions"
-    " :conditional-effects :adl :fluents :numeric-fluents :object-fluents :action-costs"
-    " :derived-predicates :durative-actions :duration-inequalities :continuous-effects"
-    " :timed-initial-literals :preferences :constraints :goal-utilities"
-    " :time :non-deterministic :multi-agent".split()
-)
+__all__ = ["read_domain"]
 
 _SECTIONS = (
     ":requirements",
@@ -49,7 +47,12 @@ def read_domain(source: Source) -> tuple[Domain, Scope] | None:
     name, nodes, form = opened
     parts = sections(nodes, source, _SECTIONS, _REPEATABLE)
     scope = Scope(source)
-    requirements = _read_requirements(parts[":requirements"], source)
+    required = read_requirements(parts[":requirements"], source)
+    requirements = tuple(symbol.key for symbol in required)
+    for keyword in (":types", ":functions"):
+        for section in parts[keyword]:
+            if len(section.items) == 1:
+                scope.use("empty-list", section)
     for section in parts[":types"]:
         _read_types(section, scope)
     constants: list[TypedName] = []
@@ -59,16 +62,19 @@ def read_domain(source: Source) -> tuple[Domain, Scope] | None:
         _read_signatures(section.items[1:], scope, scope.predicates, "predicate")
     for section in parts[":functions"]:
         _read_functions(section, scope)
+    scope.derived = derived_predicates(parts[":derived"])
     actions = _read_actions(parts, scope)
-    axioms = [axiom for form in parts[":derived"] if (axiom := _read_axiom(form, scope))]
+    axioms = read_axioms(parts[":derived"], scope)
     if parts[":constraints"]:
-        scope.features.add(":constraints")
+        scope.use(":constraints", parts[":constraints"][0])
+        scope.use("domain-constraints", parts[":constraints"][0])
     end = (form.end - 1, form.end)
     if not parts[":predicates"] and not scope.predicates:
         hint = "Write `(:predicates (name ?x - type) …)`."
         source.report("missing-section", end, "A domain needs `(:predicates …)`.", hint)
     scope.finish()
     _note_undeclared(requirements, scope, form)
+    scope.note_refusals(required)
     domain = Domain(
         name=name,
         requirements=requirements,
@@ -79,74 +85,52 @@ def read_domain(source: Source) -> tuple[Domain, Scope] | None:
         predicates={p.name: p for p in scope.predicates.values()},
         functions={f.name: f for f in scope.functions.values()},
         actions={a.name: a for a in actions},
-        axioms=tuple(axioms),
+        axioms=axioms,
         features=frozenset(scope.features),
     )
     lint_domain(domain, scope)
     return domain, scope
 
 
-def _read_axiom(form: Form, scope: Scope) -> Axiom | None:
-    """Read `(:derived (predicate ?x - type …) condition)`."""
-    scope.features.add(":derived-predicates")
-    head = form.items[1] if len(form.items) == 3 else None
-    if not isinstance(head, Form) or not head.items or not isinstance(head.items[0], Symbol):
-        scope.source.report("malformed", form, "Expected `(:derived (NAME ?x …) CONDITION)`.")
-        return None
-    name = head.items[0]
-    declared = scope.predicates.get(name.key)
-    if declared is None:
-        scope.source.report(
-            "undeclared-predicate",
-            name,
-            f"Predicate `{name.text}` is not declared.",
-            nearest(name.text, (p.name for p in scope.predicates.values())),
-        )
-    variables = scope.read_variables(Form(head.items[1:], head.start, head.end), head, "`:derived`")
-    if declared is not None and len(variables) == len(declared.parameters):
-        variables = tuple(
-            v if v.types != ("object",) else TypedName(v.name, p.types)
-            for v, p in zip(variables, declared.parameters, strict=True)
-        )
-    with scope.binding(variables):
-        body = read_condition(form.items[2], scope)
-    return Axiom(Predicate(declared.name if declared else name.text, variables), body)
-
-
-def _read_requirements(forms: Sequence[Form], source: Source) -> tuple[str, ...]:
-    found = []
-    for form in forms:
-        for item in form.items[1:]:
-            if isinstance(item, Symbol) and item.key in KNOWN_REQUIREMENTS:
-                found.append(item.key)
-            else:
-                text = item.text if isinstance(item, Symbol) else "a form"
-                source.report(
-                    "unknown-requirement",
-                    item,
-                    f"`{text}` is not a requirement.",
-                    nearest(text, KNOWN_REQUIREMENTS),
-                )
-    return tuple(dict.fromkeys(found))
-
-
 def _read_types(form: Form, scope: Scope) -> None:
     source = scope.source
     entries = read_typed_list(form.items[1:], source, variables=False)
     for symbol, _ in entries:
-        if symbol.key in scope.types and symbol.key != "object":
+        if symbol.key == "number":
+            message = "`number` is the type of numeric functions and cannot be declared."
+            source.report("reserved-word", symbol, message, "Choose another name.")
+        elif symbol.key in scope.types and symbol.key != "object":
             source.report("duplicate-name", symbol, f"Type `{symbol.text}` is declared twice.")
         scope.types.setdefault(symbol.key, symbol.text)
-        scope.declared_at.setdefault(f"- {symbol.text}", symbol)
+        scope.usage.declared_at.setdefault(f"- {symbol.text}", symbol)
     for symbol, parents in entries:
-        for parent in parents or ():  # a parent that only ever stands after `-` is declared by that
-            scope.types.setdefault(parent.key, parent.text)
+        if parents is not None and len(parents) > 1:
+            scope.use("either", symbol)
+        for parent in parents or ():
+            if parent.key not in scope.types:
+                _declare_by_mention(parent, scope)
         if symbol.key != "object":
-            scope.parents[scope.types[symbol.key]] = scope.resolve_types(parents)
+            above = ("object",) if parents is None else tuple(scope.types[p.key] for p in parents)
+            scope.parents[scope.types[symbol.key]] = above
+        elif parents is not None:
+            message = "unified-planning refuses `object` below another type, even itself."
+            source.report("planner-refuses", symbol, message, "Leave `object` out.")
     for symbol, _ in entries:
         if symbol.key != "object" and _is_cyclic(scope.types[symbol.key], scope):
             source.report("cyclic-type", symbol, f"Type `{symbol.text}` is its own ancestor.")
             scope.parents[scope.types[symbol.key]] = ("object",)
+
+
+def _declare_by_mention(parent: Symbol, scope: Scope) -> None:
+    """A type that only ever stands after `-`: readers disagree on what it is."""
+    scope.types[parent.key] = parent.text
+    scope.source.report(
+        "planner-refuses",
+        parent,
+        f"Type `{parent.text}` is only named as a parent: to unified-planning it is no `object`.",
+        f"Declare it: `{parent.text} - object`.",
+    )
+    scope.implied_types.add(parent.text)
 
 
 def _is_cyclic(name: str, scope: Scope) -> bool:
@@ -164,29 +148,21 @@ def _is_cyclic(name: str, scope: Scope) -> bool:
 def _read_signatures(
     items: Sequence[Node], scope: Scope, table: dict[str, Predicate], kind: str
 ) -> None:
-    for item in items:
-        if isinstance(item, Symbol):
-            scope.source.report(
-                "malformed",
-                item,
-                f"A {kind} is declared in parentheses.",
-                f"Write `({item.text} …)`.",
-            )
-            continue
+    for item in in_parentheses(items, scope.source, f"A {kind} is declared in parentheses."):
         head = expect_name(item.items[0] if item.items else None, scope.source, f"a {kind}", item)
         if head is None:
             scope.unreadable += kind == "predicate"
             continue
-        parameters = scope.read_variables(
-            Form(item.items[1:], item.start, item.end), item, f"{kind.capitalize()} `{head.text}`"
-        )
+        what = f"{kind.capitalize()} `{head.text}`"
+        terms = Form(item.items[1:], item.start, item.end)
+        parameters = scope.read_variables(terms, item, what, "either-in-predicates")
         if head.key in table:
             scope.source.report(
                 "duplicate-name", head, f"{kind.capitalize()} `{head.text}` is declared twice."
             )
         else:
             table[head.key] = Predicate(head.text, parameters)
-            scope.declared_at[f"({head.text}"] = item
+            scope.usage.declared_at[f"({head.text}"] = item
 
 
 def _read_functions(section: Form, scope: Scope) -> None:
@@ -197,7 +173,7 @@ def _read_functions(section: Form, scope: Scope) -> None:
         if skip:
             skip = False
             if isinstance(item, Symbol) and item.key != "number":
-                scope.features.add(":object-fluents")
+                scope.use(":object-fluents", item)
         elif isinstance(item, Symbol) and item.text == "-":
             skip = True
         else:
@@ -240,6 +216,7 @@ def _action_parts(
     if name is None:
         return None
     values: dict[str, Node] = {}
+    placed: list[tuple[int, Symbol]] = []
     while items:
         keyword = items.pop(0)
         key = keyword.key if isinstance(keyword, Symbol) else ""
@@ -253,8 +230,23 @@ def _action_parts(
                 source.report("malformed", keyword, f"`{key}` has no value.")
                 values[key] = Form((), keyword.end, keyword.end)
         elif key:
-            values[key] = items.pop(0)
+            values[key] = _take_value(key, items, source)
+        if isinstance(keyword, Symbol) and key in values:
+            placed.append((known.index(key), keyword))
+    report_misplaced(placed, source)
     return name, values
+
+
+def _take_value(key: str, items: list[Node], source: Source) -> Node:
+    """Remove and return a keyword's value; words without parentheses are read as one form."""
+    end = next((i for i, n in enumerate(items) if isinstance(n, Symbol) and n.text[0] == ":"), None)
+    value = items[:end]
+    if not value or isinstance(value[0], Form) or (len(value) == 1 and key != ":parameters"):
+        return items.pop(0)
+    del items[:end]
+    hint = f"Write `({value[0].text} …)`."
+    source.report("malformed", value[0], f"The value of `{key}` stands in parentheses.", hint)
+    return Form(tuple(value), value[0].start, value[-1].end)
 
 
 def _report_keyword(node: Node, action: Symbol, known: Sequence[str], source: Source) -> str:
@@ -283,7 +275,7 @@ def _read_action(form: Form, scope: Scope) -> Action | None:
 
 def _read_durative_action(form: Form, scope: Scope) -> Action | None:
     """Check the names of a durative action; its timing is not modelled."""
-    scope.features.add(":durative-actions")
+    scope.use(":durative-actions", form)
     known = (":parameters", ":duration", ":condition", ":effect")
     return _read_schema(form, scope, known, ":condition")
 
@@ -294,7 +286,7 @@ def _read_schema(
     if (parts := _action_parts(form, scope, known)) is None:
         return None
     name, values = parts
-    scope.declared_at[f":action {name.text}"] = name
+    scope.usage.declared_at[f":action {name.text}"] = name
     variables: tuple[TypedName, ...] = ()
     if ":parameters" in values:
         what = f"`:parameters` of `{name.text}`"
@@ -344,7 +336,8 @@ def _note_undeclared(requirements: Sequence[str], scope: Scope, form: Form) -> N
     if len(scope.types) > 1:
         scope.features.add(":typing")
     declared = set(requirements).union(*(_IMPLIED.get(r, ()) for r in requirements))
-    missing = sorted(scope.features - declared - {":object-fluents"})
+    used = {feature for feature in scope.features if feature.startswith(":")}
+    missing = sorted(used - declared - {":object-fluents"})
     if missing:
         scope.source.report(
             "undeclared-requirement",

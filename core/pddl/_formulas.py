@@ -22,7 +22,8 @@ from ._model import (
     NumericExpression,
     Or,
 )
-from ._scope import RESERVED, Scope
+from ._names import RESERVED
+from ._scope import Scope
 from ._syntax import Form, Node, Symbol
 
 __all__ = ["number_of", "read_condition", "read_effects", "read_number"]
@@ -46,27 +47,32 @@ def read_condition(node: Node, scope: Scope) -> Formula:
         case "and":
             return And(tuple(read_condition(item, scope) for item in rest))
         case "or":
-            scope.features.add(":disjunctive-preconditions")
+            scope.use(":disjunctive-preconditions", node)
             return Or(tuple(read_condition(item, scope) for item in rest))
         case "not" if _has(node, 1, scope):
             body = read_condition(rest[0], scope)
             if not (isinstance(body, Atom) and body.predicate == "="):
                 simple = isinstance(body, Atom)
-                scope.features.add(
-                    ":negative-preconditions" if simple else ":disjunctive-preconditions"
+                scope.use(
+                    ":negative-preconditions" if simple else ":disjunctive-preconditions", node
                 )
             return Not(body)
         case "imply" if _has(node, 2, scope):
-            scope.features.add(":disjunctive-preconditions")
+            scope.use(":disjunctive-preconditions", node)
             return Imply(read_condition(rest[0], scope), read_condition(rest[1], scope))
         case "exists" | "forall" as word if _has(node, 2, scope):
             kind = "existential" if word == "exists" else "universal"
-            scope.features.add(f":{kind}-preconditions")
+            scope.use(f":{kind}-preconditions", node)
             variables = scope.read_variables(rest[0], node, f"`{word}`")
+            if isinstance(rest[0], Form) and not rest[0].items:
+                message = f"`{word}` has no variable."
+                scope.source.report("malformed", rest[0], message, "Write its condition alone.")
             with scope.binding(variables):
                 body = read_condition(rest[1], scope)
             return Exists(variables, body) if word == "exists" else Forall(variables, body)
         case "not" | "imply" | "exists" | "forall":
+            return And()
+        case "=" if scope.refuse_value_of_predicate(node):
             return And()
         case "=" if _is_numeric_comparison(node, scope):
             return _comparison(node, scope)
@@ -75,10 +81,10 @@ def read_condition(node: Node, scope: Scope) -> Formula:
         case word if word in _COMPARISONS:
             return _comparison(node, scope)
         case word if word in _TIMED and _is_timed(node):
-            scope.features.add(":durative-actions")
+            scope.use(":durative-actions", node)
             return read_condition(rest[-1], scope)
         case "preference":
-            scope.features.add(":preferences")
+            scope.use(":preferences", node)
             return read_condition(rest[-1], scope) if rest else And()
     return scope.atom(node, scope.predicates, "predicate") or And()
 
@@ -99,22 +105,26 @@ def read_effects(node: Node, scope: Scope) -> tuple[Effect, ...]:
                 return _literal(rest[0], scope, positive=False)
             return ()
         case "when":
-            scope.features.add(":conditional-effects")
+            scope.use(":conditional-effects", node)
             if not _has(node, 2, scope):
                 return ()
             condition = read_condition(rest[0], scope)
-            return (Conditional(condition, read_effects(rest[1], scope)),)
+            effects = read_effects(rest[1], scope)
+            _note_conditional_costs(effects, node, scope)
+            return (Conditional(condition, effects),)
         case "forall":
-            scope.features.add(":conditional-effects")
+            scope.use(":conditional-effects", node)
             if not _has(node, 2, scope):
                 return ()
             variables = scope.read_variables(rest[0], node, "`forall`")
             with scope.binding(variables):
-                return (ForallEffect(variables, read_effects(rest[1], scope)),)
+                effects = read_effects(rest[1], scope)
+            _note_conditional_costs(effects, node, scope)
+            return (ForallEffect(variables, effects),)
         case word if word in _ASSIGNMENTS:
             return _assignment(node, scope)
         case word if word in _TIMED and _is_timed(node):
-            scope.features.add(":durative-actions")
+            scope.use(":durative-actions", node)
             return read_effects(rest[-1], scope)
         case "or" | "imply" | "exists" | "=":
             scope.source.report(
@@ -122,6 +132,11 @@ def read_effects(node: Node, scope: Scope) -> tuple[Effect, ...]:
             )
             return ()
     return _literal(node, scope, positive=True)
+
+
+def _note_conditional_costs(effects: Sequence[Effect], node: Form, scope: Scope) -> None:
+    if any(isinstance(effect, Assignment) for effect in effects):
+        scope.use("conditional-costs", node)
 
 
 def _report_bare(node: Symbol, scope: Scope, what: str) -> None:
@@ -147,6 +162,9 @@ def read_number(node: Node | None, scope: Scope, place: Node) -> NumericExpressi
     """Read a number, a function term or an arithmetic expression."""
     if isinstance(node, Symbol):
         if (value := number_of(node.text)) is not None:
+            if not node.text.isdecimal():
+                sign = node.text[0] == "-" and node.text[1:].isdecimal()
+                scope.use("negative-numbers" if sign else "fractional-numbers", node)
             return value
         if node.key in scope.functions:
             return Atom(scope.functions[node.key].name, ())
@@ -168,7 +186,7 @@ def number_of(text: str) -> float | None:
 
 
 def _arithmetic(form: Form, scope: Scope) -> NumericExpression:
-    scope.features.add(":numeric-fluents")
+    scope.use(":numeric-fluents", form)
     operands = form.items[1:]
     least, most = _OPERANDS[form.key]
     if not least <= len(operands) <= most:
@@ -181,6 +199,7 @@ def _literal(form: Form, scope: Scope, *, positive: bool) -> tuple[Effect, ...]:
     if form.key in RESERVED:
         scope.source.report("malformed", form, f"`{form.key}` cannot be made true or false.")
         return ()
+    scope.refuse_derived(form, "an effect")
     atom = scope.atom(form, scope.predicates, "predicate")
     return (Literal(atom, positive),) if atom is not None else ()
 
@@ -200,12 +219,12 @@ def _assignment(form: Form, scope: Scope) -> tuple[Effect, ...]:
         return ()
     is_cost = form.key == "increase" and function.predicate.lower() == "total-cost"
     by_itself = isinstance(value, Atom) and value.predicate.lower() == "total-cost"
-    scope.features.add(":action-costs" if is_cost and not by_itself else ":numeric-fluents")
+    scope.use(":action-costs" if is_cost and not by_itself else ":numeric-fluents", form)
     return (Assignment(form.key, function, value),)
 
 
 def _equality(form: Form, scope: Scope) -> Formula:
-    scope.features.add(":equality")
+    scope.use(":equality", form)
     if not _has(form, 2, scope):
         return And()
     terms = [scope.term(item) for item in form.items[1:]]
@@ -224,7 +243,7 @@ def _is_numeric_comparison(form: Form, scope: Scope) -> bool:
 
 
 def _comparison(form: Form, scope: Scope) -> Formula:
-    scope.features.add(":numeric-fluents")
+    scope.use(":numeric-fluents", form)
     if _has(form, 2, scope):
         for item in form.items[1:]:
             read_number(item, scope, form)

@@ -39,15 +39,14 @@ def lint_domain(domain: Domain, scope: Scope) -> None:
             if parameter.name not in used and parameter.name.lower() not in used:
                 scope.source.report(
                     "unused-parameter",
-                    scope.declared_at[f":action {action.name}"],
+                    scope.usage.declared_at[f":action {action.name}"],
                     f"Action `{action.name}` never uses its parameter `{parameter.name}`.",
                 )
-    types = {t.lower() for t in domain.types}
-    predicates = {p.lower() for p in domain.predicates}
-    for name in sorted(types & predicates):
-        place = scope.declared_at.get(f"({scope.predicates[name].name}")
-        if place is not None:
-            _report_clash(scope, place, name, "a type and a predicate")
+    kinds = _kinds(domain)
+    for kind, name, place in _declarations(domain, scope):
+        other = next(k for k, names in kinds.items() if name.lower() in names)
+        if other != kind:
+            _report_clash(scope, place, name, f"{other} and {kind}")
 
 
 def lint_problem(problem: Problem, scope: Scope, *, init: Form, goal: Form) -> None:
@@ -83,10 +82,9 @@ def _lint_goal(problem: Problem, facts: frozenset[Atom], scope: Scope, goal: For
 
 
 def _lint_objects(problem: Problem, scope: Scope) -> None:
-    predicates = {p.lower() for p in problem.domain.predicates}
-    types = {t.lower() for t in problem.domain.types}
+    kinds = _kinds(problem.domain)
     for item in problem.objects:
-        place = scope.declared_at[item.name]
+        place = scope.usage.declared_at[item.name]
         if item.name not in scope.used_objects:
             scope.source.report(
                 "unused-object",
@@ -94,8 +92,8 @@ def _lint_objects(problem: Problem, scope: Scope) -> None:
                 f"No initial fact and no goal mentions `{item.name}`.",
                 "Remove it, or state what is true of it.",
             )
-        if item.name.lower() in predicates | types:
-            kind = "a predicate" if item.name.lower() in predicates else "a type"
+        kind = next((k for k, names in kinds.items() if item.name.lower() in names), None)
+        if kind is not None:
             _report_clash(scope, place, item.name, f"an object and {kind}")
 
 
@@ -127,6 +125,31 @@ def _lint_actions(problem: Problem, facts: frozenset[Atom], scope: Scope, init: 
                 " at the start, and no action makes one true.",
             )
             break
+
+
+def _kinds(domain: Domain) -> dict[str, set[str]]:
+    """What names stand for in a domain: kind → names in lower case."""
+    return {
+        "a type": {t.lower() for t in domain.types},
+        "a predicate": {p.lower() for p in domain.predicates},
+        "a function": {f.lower() for f in domain.functions},
+        "a constant": {c.name.lower() for c in domain.constants},
+        "an action": {a.lower() for a in domain.actions},
+    }
+
+
+def _declarations(domain: Domain, scope: Scope) -> Iterator[tuple[str, str, Node]]:
+    """Kind, name and place of what a domain declares."""
+    prefixes = [
+        ("a predicate", domain.predicates, "("),
+        ("a function", domain.functions, "("),
+        ("a constant", [c.name for c in domain.constants], ""),
+        ("an action", domain.actions, ":action "),
+    ]
+    for kind, names, prefix in prefixes:
+        for name in names:
+            if (place := scope.usage.declared_at.get(prefix + name)) is not None:
+                yield kind, name, place
 
 
 def _report_clash(scope: Scope, place: Node, name: str, kinds: str) -> None:

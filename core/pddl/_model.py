@@ -247,6 +247,8 @@ class Problem:
         init: the facts that are true at the start, as written, without repeats.
         values: initial values of functions.
         metric: `None`, or the direction and expression of `(:metric …)`.
+        requirements: the problem's own, beside the domain's.
+        features: what the problem uses beyond STRIPS, the domain's not among them.
     """
 
     name: str
@@ -256,6 +258,7 @@ class Problem:
     values: Mapping[Atom, float]
     goal: Formula
     metric: tuple[str, NumericExpression] | None = None
+    requirements: tuple[str, ...] = ()
     features: frozenset[str] = frozenset()
     _by_type: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
 

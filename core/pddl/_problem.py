@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from ._definition import open_definition, sections
-from ._features import planner_support
+from collections.abc import Iterator
+
+from ._definition import open_definition, read_requirements, sections
 from ._formulas import number_of, read_condition, read_number
 from ._lint import lint_problem
 from ._model import And, Atom, Domain, Formula, NumericExpression, Problem
+from ._names import in_parentheses
 from ._scope import Scope
 from ._source import Source
 from ._syntax import Form, Node, Symbol
 
 __all__ = ["read_problem"]
 
-_SECTIONS = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":constraints")
+_SECTIONS = (":domain", ":requirements", ":objects", ":init", ":goal", ":constraints", ":metric")
 
 
 def read_problem(source: Source, domain: Domain, inner: Scope | None = None) -> Problem | None:
@@ -29,6 +31,7 @@ def read_problem(source: Source, domain: Domain, inner: Scope | None = None) -> 
     name, nodes, form = opened
     parts = sections(nodes, source, _SECTIONS, frozenset())
     scope = Scope.of_domain(domain, source, inner)
+    required = read_requirements(parts[":requirements"], source)
     end = (form.end - 1, form.end)
     _check_domain_name(parts[":domain"], domain, source, form.items[1] if form.items[1:] else form)
     objects = [o for f in parts[":objects"] for o in scope.declare_objects(f.items[1:], "object")]
@@ -39,9 +42,10 @@ def read_problem(source: Source, domain: Domain, inner: Scope | None = None) -> 
     if not parts[":goal"]:
         source.report("missing-section", end, "A problem needs `(:goal …)`.")
     if parts[":constraints"]:
-        scope.features.add(":constraints")
+        scope.use(":constraints", parts[":constraints"][0])
     metric = _read_metric(parts[":metric"], scope)
     scope.finish()
+    scope.note_refusals(required)
     problem = Problem(
         name=name,
         domain=domain,
@@ -50,24 +54,13 @@ def read_problem(source: Source, domain: Domain, inner: Scope | None = None) -> 
         values=values,
         goal=goal,
         metric=metric,
+        requirements=tuple(symbol.key for symbol in required),
         features=frozenset(scope.features),
     )
     sound = inner is None or not inner.source.has_errors
     if sound and not source.has_errors:
-        _note_refusals(problem, scope, form)
         lint_problem(problem, scope, init=parts[":init"][0], goal=parts[":goal"][0])
     return problem
-
-
-def _note_refusals(problem: Problem, scope: Scope, form: Form) -> None:
-    """Say what PDDL allows and the planners here do not."""
-    features = problem.features | problem.domain.features
-    lacking = planner_support(features)
-    if all(lacking.values()):
-        message = "No planner here can take the problem: Fast Downward lacks"
-        scope.source.report(
-            "planner-refuses", form.items[1], f"{message} {lacking['fast-downward']}."
-        )
 
 
 def _read_goal(section: Form, scope: Scope) -> Formula:
@@ -122,10 +115,15 @@ def _read_init(
     forms: list[Form], scope: Scope, end: tuple[int, int]
 ) -> tuple[tuple[Atom, ...], dict[Atom, float]]:
     facts: dict[Atom, None] = {}
+    negated: dict[Atom, Form] = {}
     values: dict[Atom, float] = {}
     for section in forms:
-        for item in section.items[1:]:
-            _read_initial(item, scope, facts, values)
+        for item in _facts(section, scope.source):
+            _read_initial(item, scope, facts, negated, values)
+    for atom, form in negated.items():
+        if atom in facts:
+            message = f"`{atom}` is stated both true and false."
+            scope.source.report("contradictory-init", form, message, "Remove one of the two.")
     if not forms:
         scope.source.report("missing-section", end, "A problem needs `(:init …)`.")
     elif not facts and not values and not any(len(f.items) > 1 for f in forms):
@@ -133,15 +131,21 @@ def _read_init(
     return tuple(facts), values
 
 
+def _facts(section: Form, source: Source) -> Iterator[Form]:
+    """The forms of a list of facts; a word alone is reported and left out."""
+    for fact in in_parentheses(section.items[1:], source, "An initial fact is a form."):
+        if len(fact.items) != 1 or source.text[fact.start] == "(":
+            yield fact
+
+
 def _read_initial(
-    node: Node, scope: Scope, facts: dict[Atom, None], values: dict[Atom, float]
+    node: Form,
+    scope: Scope,
+    facts: dict[Atom, None],
+    negated: dict[Atom, Form],
+    values: dict[Atom, float],
 ) -> None:
     source = scope.source
-    if isinstance(node, Symbol):
-        source.report(
-            "malformed", node, "An initial fact is a form.", f"Write `({node.text.strip(',')})`."
-        )
-        return
     if (variable := _first_variable(node)) is not None:
         source.report(
             "variable-in-init",
@@ -158,8 +162,8 @@ def _read_initial(
                 "`:init` is a list of facts, without `and`.",
                 "Remove `(and … )`.",
             )
-            for item in node.items[1:]:
-                _read_initial(item, scope, facts, values)
+            for fact in _facts(node, source):
+                _read_initial(fact, scope, facts, negated, values)
         case "not":
             source.report(
                 "negative-init",
@@ -169,12 +173,16 @@ def _read_initial(
             )
             for item in node.items[1:]:
                 if isinstance(item, Form):
-                    scope.atom(item, scope.predicates, "predicate")
+                    atom = scope.atom(item, scope.predicates, "predicate")
+                    if atom is not None:
+                        negated.setdefault(atom, node)
         case "=" if len(node.items) == 3:
-            _read_value(node, scope, values)
+            if not scope.refuse_value_of_predicate(node):
+                _read_value(node, scope, values)
         case "at" if len(node.items) == 3 and _is_time(node.items[1]):
-            scope.features.add(":timed-initial-literals")
+            scope.use(":timed-initial-literals", node)
         case _:
+            scope.refuse_derived(node, "an initial fact")
             atom = scope.atom(node, scope.predicates, "predicate")
             if atom is not None and atom in facts:
                 source.report("repeated-fact", node, f"`{atom}` stands here again.", "Remove it.")
@@ -188,11 +196,19 @@ def _read_value(node: Form, scope: Scope, values: dict[Atom, float]) -> None:
         target = Form((target,), target.start, target.end)
     function = scope.atom(target, scope.functions, "function")
     if isinstance(node.items[2], Symbol) and node.items[2].key in scope.objects:
-        scope.features.add(":object-fluents")
+        scope.use(":object-fluents", node)
         return
     value = read_number(node.items[2], scope, node)
-    if function is not None and isinstance(value, float):
+    if function is None or not isinstance(value, float):
+        return
+    if function not in values:
         values[function] = value
+    elif values[function] == value:
+        message = f"The value of `{function}` stands here again."
+        scope.source.report("repeated-fact", node, message, "Remove it.")
+    else:
+        message = f"`{function}` has two values, {values[function]:g} and {value:g}."
+        scope.source.report("contradictory-init", node, message, "Remove one of the two.")
 
 
 def _read_metric(forms: list[Form], scope: Scope) -> tuple[str, NumericExpression] | None:
@@ -204,13 +220,22 @@ def _read_metric(forms: list[Form], scope: Scope) -> tuple[str, NumericExpressio
         scope.source.report("malformed", form, "Expected `(:metric minimize EXPRESSION)`.")
         return None
     node = form.items[2]
-    if isinstance(node, Symbol) and node.key in ("total-time", "total-cost"):
-        node = Form((node,), node.start, node.end)
-    if isinstance(node, Form) and node.key == "total-time":
+    if direction.key == "maximize":
+        scope.use("maximize", direction)
+    if isinstance(node, Symbol) and node.key == "total-cost":
+        message = "`total-cost` is a function, which stands in parentheses."
+        scope.source.report("malformed", node, message, "Write `(total-cost)`.")
+        return None
+    if node.key == "total-time":
+        scope.use("total-time", node)
+        if isinstance(node, Symbol):
+            scope.use("bare-total-time", node)
         return direction.key, 0.0
     expression = read_number(node, scope, form)
+    if isinstance(expression, float):
+        scope.use("constant-metric", node)
     if not (isinstance(expression, Atom) and expression.predicate.lower() == "total-cost"):
-        scope.features.add(":numeric-fluents")
+        scope.use(":numeric-fluents", form)
     return direction.key, expression
 
 

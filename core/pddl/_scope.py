@@ -1,124 +1,28 @@
 """Names in force while a text is read: types, predicates, functions, objects, variables.
 
 A scope resolves a written name to its declared spelling and reports what is not
-declared. A name that is not declared is reported once, at its first use; an argument
-that is wrong in every use of a predicate is reported once, as one cause.
+declared. A name that is not declared is reported once, at its first use.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from ._diagnostics import nearest
-from ._model import Atom, Domain, Predicate, TypedName, ancestors
+from ._features import FEATURES, refused_by
+from ._model import Atom, Domain, Predicate, TypedName
+from ._names import expect_name, is_name, read_typed_list
 from ._source import Source
 from ._syntax import Form, Node, Symbol
+from ._usage import Usage
 
-__all__ = ["RESERVED", "Scope", "expect_name", "read_typed_list", "signature"]
+__all__ = ["Scope"]
 
-_NAME = re.compile(r"[A-Za-z][\w-]*\Z", re.ASCII)
-_READABLE = re.compile(r"[^?:()\s-][^()\s]*\Z")
-"""What can be followed further although it is no legal name."""
-RESERVED = frozenset("define and or not imply exists forall when either = - ?".split())
 _HINT_BUDGET = 20_000
 """Comparisons of names that are spent on hints in one text."""
 _CONNECTIVES = ("and", "or", "not", "imply", "exists", "forall", "when")
 _FEW = 12
-_MANY = 3
-"""From so many uses on, a fault that all uses share counts as one, at the declaration."""
-
-
-def expect_name(
-    node: Node | None, source: Source, what: str, place: Node, hint: str | None = None
-) -> Symbol | None:
-    """Return `node` if it is a legal name, else report and return None."""
-    if node is None:
-        source.report("malformed", place, f"Expected {what} here.", hint)
-        return None
-    if isinstance(node, Form):
-        source.report("malformed", node, f"Expected {what}, found a parenthesised form.", hint)
-        return None
-    if node.key in RESERVED:
-        message = f"`{node.text}` is a word of PDDL and cannot be {what}."
-        source.report("reserved-word", node, message, "Choose another name.")
-        return None
-    if not _NAME.match(node.text):
-        if node.text.startswith("?"):
-            hint = "Only variables start with `?`."
-        hint = hint or "A name is a letter, then letters, digits, `-` and `_`."
-        source.report("bad-name", node, f"`{node.text}` is not a legal name.", hint)
-        return node if _READABLE.match(node.text) else None
-    return node
-
-
-def read_typed_list(
-    items: Sequence[Node], source: Source, *, variables: bool
-) -> list[tuple[Symbol, tuple[Symbol, ...] | None]]:
-    """Read `a b - t c - (either u v) d`.
-
-    A name without type gets None, a name whose type cannot be read gets ().
-    """
-    result: list[tuple[Symbol, tuple[Symbol, ...] | None]] = []
-    pending: list[Symbol] = []
-    position = 0
-    while position < len(items):
-        node = items[position]
-        position += 1
-        if isinstance(node, Symbol) and node.text.startswith("-"):
-            if node.text == "-":
-                kind = items[position] if position < len(items) else None
-                position += 1
-            else:
-                message = f"There is no space after the dash in `{node.text}`."
-                source.report("bad-name", node, message, f"Write `- {node.text[1:]}`.")
-                kind = Symbol(node.text[1:], node.start + 1)
-            types = _read_type(kind, source, node)
-            if not pending:
-                source.report("malformed", node, "A type without a name before it.")
-            result.extend((name, types) for name in pending)
-            pending = []
-        elif variables:
-            if (variable := _expect_variable(node, source)) is not None:
-                pending.append(variable)
-        elif (name := expect_name(node, source, "an item of this list", node)) is not None:
-            pending.append(name)
-    result.extend((name, None) for name in pending)
-    return result
-
-
-def _expect_variable(node: Node, source: Source) -> Symbol | None:
-    if isinstance(node, Form):
-        source.report("malformed", node, "Expected a variable, found a parenthesised form.")
-        return None
-    if node.text.startswith("?") and _NAME.match(node.text[1:]):
-        return node
-    name = node.text.strip("?")
-    source.report(
-        "malformed", node, f"`{node.text}` stands where a variable must.", f"Write `?{name}`."
-    )
-    return Symbol(f"?{name}", node.start) if _NAME.match(name) else None
-
-
-def _read_type(node: Node | None, source: Source, dash: Symbol) -> tuple[Symbol, ...]:
-    if isinstance(node, Form) and node.key == "either":
-        return tuple(
-            name
-            for item in node.items[1:]
-            if (name := expect_name(item, source, "a type", node)) is not None
-        )
-    name = expect_name(node, source, "a type after `-`", dash)
-    return (name,) if name is not None else ()
-
-
-@dataclass(slots=True)
-class _Uses:
-    """How the uses of one declaration, or of one of its arguments, agree with it."""
-
-    right: int = 0
-    wrong: list[tuple[Node, str]] = field(default_factory=list)
 
 
 class Scope:
@@ -133,15 +37,14 @@ class Scope:
         self.variables: dict[str, TypedName] = {}
         self.parents: dict[str, tuple[str, ...]] = {}
         self.features: set[str] = set()
-        self.declared_at: dict[str, Node] = {}
+        self.derived: set[str] = set()  # derived predicates, in lower case
+        self.implied_types: set[str] = set()  # types that are only named as a parent
         self.used_objects: set[str] = set()
         self.unreadable = 0  # declarations of predicates whose names could not be read
-        self._undeclared: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
         self._hint_budget = _HINT_BUDGET
-        self._contradicted: set[tuple[str, str]] = set()
-        self._arity: dict[str, _Uses] = {}
-        self._argument: dict[tuple[str, int], _Uses] = {}
-        self._ancestors: dict[str, frozenset[str]] | None = None
+        self.usage = Usage()
+        self._first_use: dict[str, Node] = {}
 
     @classmethod
     def of_domain(cls, domain: Domain, source: Source, inner: Scope | None = None) -> Scope:
@@ -153,19 +56,38 @@ class Scope:
         """
         scope = cls(source)
         if inner is not None:
-            scope._undeclared = set(inner._undeclared)
-            scope._contradicted = {
-                (name, uses.wrong[0][1])
-                for name, uses in inner._arity.items()
-                if uses.wrong and not uses.right
-            }
+            scope._reported = set(inner._reported)
+            scope.usage.after(inner.usage)
             scope.unreadable = inner.unreadable
+            scope.implied_types = inner.implied_types
         scope.types |= {name.lower(): name for name in domain.types}
         scope.predicates = {name.lower(): p for name, p in domain.predicates.items()}
         scope.functions = {name.lower(): f for name, f in domain.functions.items()}
         scope.objects = {c.name.lower(): c for c in domain.constants}
         scope.parents = dict(domain.types)
+        scope.derived = {axiom.head.name.lower() for axiom in domain.axioms}
         return scope
+
+    def use(self, feature: str, node: Node) -> None:
+        """Record that a feature is used, at its first place."""
+        if feature not in self.features:
+            self.features.add(feature)
+            self._first_use[feature] = node
+
+    def note_refusals(self, requirements: Sequence[Symbol] = ()) -> None:
+        """Say which features, and which requirements, a reader behind our planners refuses."""
+        for feature, node in self._first_use.items():
+            self._note_refusal(feature, node, FEATURES[feature], refused_by(feature))
+        for symbol in requirements:
+            if symbol.key not in self.features:
+                refusing = refused_by(symbol.key, as_requirement=True)
+                what = f"the requirement `{symbol.key}`, even where nothing uses it"
+                self._note_refusal(symbol.key, symbol, what, refusing)
+
+    def _note_refusal(self, feature: str, node: Node, what: str, refusing: Sequence[str]) -> None:
+        if refusing:
+            verb = "refuses" if len(refusing) == 1 else "refuse"
+            self.source.report("planner-refuses", node, f"{' and '.join(refusing)} {verb} {what}.")
 
     def resolve_types(self, symbols: Iterable[Symbol] | None) -> tuple[str, ...]:
         """Declared spellings of type names: `object` for an untyped name, () if unknown."""
@@ -173,17 +95,18 @@ class Scope:
             return ("object",)
         found = []
         for symbol in symbols:
-            if (name := self.types.get(symbol.key)) is None:
+            name = self.types.get(symbol.key)
+            if name is None or name in self.implied_types:
                 self._report_undeclared("type", symbol, self.types.values())
-            else:
+            if name is not None:
                 found.append(name)
         return tuple(found)
 
     def _report_undeclared(self, kind: str, symbol: Symbol, known: Iterable[str]) -> None:
         """Report a name once, at its first use."""
-        if (kind, symbol.key) in self._undeclared:
+        if (kind, symbol.key) in self._reported:
             return
-        self._undeclared.add((kind, symbol.key))
+        self._reported.add((kind, symbol.key))
         if kind == "predicate" and self.unreadable:
             self.unreadable -= 1
             return
@@ -201,7 +124,11 @@ class Scope:
     def declare_objects(self, items: Sequence[Node], what: str) -> list[TypedName]:
         """Read and declare the objects of `:objects` or `:constants`."""
         declared = []
-        for symbol, types in read_typed_list(items, self.source, variables=False):
+        entries = read_typed_list(items, self.source, variables=False)
+        self._use_alternatives(entries, "either")
+        if len(entries) > 1 and entries[-1][1] is None and self._is_type(entries[-1][0]):
+            entries = self._with_missing_dash(entries)
+        for symbol, types in entries:
             known = self.objects.get(symbol.key)
             if known is not None:
                 message = f"`{symbol.text}` is declared already, as {' or '.join(known.types)}."
@@ -211,9 +138,30 @@ class Scope:
                 continue
             entry = TypedName(symbol.text, self.resolve_types(types))
             self.objects[symbol.key] = entry
-            self.declared_at.setdefault(entry.name, symbol)
+            self.usage.declared_at.setdefault(entry.name, symbol)
             declared.append(entry)
         return declared
+
+    def refuse_value_of_predicate(self, form: Form) -> bool:
+        """Report `(= (p x) true)` over a predicate, and say whether it was one."""
+        for item in form.items[1:]:
+            if isinstance(item, Form) and item.key in self.predicates:
+                message = f"`{item.key}` is a predicate: it is true or false, and equals nothing."
+                hint = "Write the fact alone; leave it out, or negate it, where it is false."
+                self.source.report("malformed", form, message, hint)
+                return True
+        return False
+
+    def refuse_derived(self, form: Form, place: str) -> None:
+        """Report a derived predicate where only others can stand."""
+        if form.key in self.derived and ("derived", form.key) not in self._reported:
+            self._reported.add(("derived", form.key))
+            self.source.report(
+                "derived-fact",
+                form,
+                f"`{form.key}` is derived: only its axioms make it true, so it cannot be {place}.",
+                "Change or state what it is derived from.",
+            )
 
     @contextmanager
     def binding(self, variables: Sequence[TypedName]) -> Iterator[None]:
@@ -225,21 +173,71 @@ class Scope:
         finally:
             self.variables = outer
 
-    def read_variables(self, form: Node | None, place: Node, what: str) -> tuple[TypedName, ...]:
-        """Read the typed variable list of an action, a predicate or a quantifier."""
+    def read_variables(
+        self, form: Node | None, place: Node, what: str, alternatives: str = "either"
+    ) -> tuple[TypedName, ...]:
+        """Read the typed variable list of an action, a predicate or a quantifier.
+
+        `alternatives` is the feature that an `(either …)` in it uses.
+        """
         if not isinstance(form, Form):
             self.source.report(
                 "malformed", form or place, f"{what} needs a list of variables in parentheses."
             )
             return ()
         seen: dict[str, TypedName] = {}
-        for symbol, types in read_typed_list(form.items, self.source, variables=True):
+        entries = read_typed_list(self._with_dashes(form.items), self.source, variables=True)
+        self._use_alternatives(entries, alternatives)
+        for symbol, types in entries:
             if symbol.key in seen:
                 message = f"Variable `{symbol.text}` stands twice in this list."
                 self.source.report("duplicate-name", symbol, message)
             else:
-                seen[symbol.key] = TypedName(symbol.text, self.resolve_types(types))
+                variable = TypedName(symbol.text, self.resolve_types(types))
+                seen[symbol.key] = variable
+                self.usage.variable_at[id(variable)] = symbol
         return tuple(seen.values())
+
+    def _use_alternatives(
+        self, entries: Sequence[tuple[Symbol, tuple[Symbol, ...] | None]], feature: str
+    ) -> None:
+        """Record the first `(either …)` of a list."""
+        for symbol, types in entries:
+            if types is not None and len(types) > 1:
+                self.use(feature, symbol)
+                return
+
+    def _is_type(self, symbol: Symbol) -> bool:
+        return symbol.key in self.types and symbol.key != "object"
+
+    def _with_missing_dash(
+        self, entries: Sequence[tuple[Symbol, tuple[Symbol, ...] | None]]
+    ) -> list[tuple[Symbol, tuple[Symbol, ...] | None]]:
+        """Read `a b t` at the end of a list as `a b - t`, and report it."""
+        *names, (kind, _) = entries
+        self._report_missing_dash(kind)
+        return [(name, (kind,) if types is None else types) for name, types in names]
+
+    def _with_dashes(self, items: Sequence[Node]) -> Sequence[Node]:
+        """Read `?x t` as `?x - t` in a list of variables."""
+        mended: list[Node] = []
+        for item in items:
+            before = mended[-1] if mended else None
+            if (
+                isinstance(before, Symbol)
+                and before.text.startswith("?")
+                and is_name(before.text[1:])
+                and isinstance(item, Symbol)
+                and self._is_type(item)
+            ):
+                self._report_missing_dash(item)
+                mended.append(Symbol("-", item.start))
+            mended.append(item)
+        return mended
+
+    def _report_missing_dash(self, kind: Symbol) -> None:
+        message = f"`{kind.text}` is a type, but there is no dash before it."
+        self.source.report("malformed", kind, message, f"Write `- {kind.text}`.")
 
     def term(self, node: Node) -> TypedName | None:
         """Resolve a variable or object; report it and return None if it is unknown."""
@@ -264,10 +262,13 @@ class Scope:
 
     def _report_object(self, node: Symbol) -> None:
         if f"?{node.key}" in self.variables:
+            if f"?{node.key}" in self.source.illegal:
+                return
+            self.source.illegal.add(f"?{node.key}")
             message = f"`{node.text}` is no object; the variable is called `?{node.text}`."
             self.source.report("undeclared-object", node, message, f"Write `?{node.text}`.")
             return
-        if not _NAME.match(node.text):
+        if not is_name(node.text):
             expect_name(node, self.source, "an object", node)
             return
         self._report_undeclared("object", node, (o.name for o in self.objects.values()))
@@ -279,6 +280,8 @@ class Scope:
             self._report_headless(form, kind)
             return None
         declared = table.get(head.key)
+        if declared is None and (self._is_infix(form) or self._is_function(form, head, kind)):
+            return None
         if declared is None:
             words = _CONNECTIVES if kind == "predicate" else ()
             self._report_undeclared(kind, head, [*(p.name for p in table.values()), *words])
@@ -287,16 +290,37 @@ class Scope:
         terms = [self.term(node) for node in form.items[1:]]
         if declared is None:
             return None
-        if len(terms) != len(declared.parameters):
-            uses = self._arity.setdefault(declared.name, _Uses())
-            uses.wrong.append((form, str(len(terms))))
+        if not self.usage.has_arity(form, declared):
             return None
-        self._arity.setdefault(declared.name, _Uses()).right += 1
         known = [term for term in terms if term is not None]
         if len(known) != len(terms):
             return None
-        self._note_types(form, known, declared)
+        self.usage.note_types(form, known, declared, self.parents)
         return Atom(declared.name, tuple(term.name for term in known))
+
+    def _is_infix(self, form: Form) -> bool:
+        """Report `(?x = y)`, `(!= ?x y)` and their like."""
+        words = [i.key for i in form.items[:2] if isinstance(i, Symbol)]
+        operator = next((w for w in reversed(words) if w in ("=", "!=", "==", "<>")), None)
+        if operator is None:
+            return False
+        terms = " ".join(getattr(i, "text", "…") for i in form.items if i.key != operator)
+        written = f"(= {terms})" if operator in ("=", "==") else f"(not (= {terms}))"
+        message = f"`{operator}` is not how PDDL compares two terms."
+        if words[0] != operator:
+            message = f"`{operator}` stands between its terms instead of before them."
+        self.source.report("infix-operator", form, message, f"Write `{written}`.")
+        return True
+
+    def _is_function(self, form: Form, head: Symbol, kind: str) -> bool:
+        """Report a function that stands where a predicate must."""
+        if kind != "predicate" or head.key not in self.functions:
+            return False
+        if ("value", head.key) not in self._reported:
+            self._reported.add(("value", head.key))
+            message = f"`{head.text}` is a function, which has a value and is not true or false."
+            self.source.report("malformed", form, message, f"Write `(= ({head.text} …) VALUE)`.")
+        return True
 
     def _report_headless(self, form: Form, kind: str) -> None:
         words = [i.key for i in form.items if isinstance(i, Symbol)]
@@ -317,91 +341,6 @@ class Scope:
         else:
             self.source.report("malformed", form, f"Expected the name of a {kind} after `(`.")
 
-    def _note_types(self, form: Form, terms: Sequence[TypedName], declared: Predicate) -> None:
-        arguments = zip(form.items[1:], terms, declared.parameters, strict=True)
-        for index, (node, term, parameter) in enumerate(arguments):
-            uses = self._argument.setdefault((declared.name, index), _Uses())
-            if self._compatible(term, parameter):
-                uses.right += 1
-            else:
-                uses.wrong.append((node, " or ".join(term.types)))
-
-    def _compatible(self, term: TypedName, parameter: TypedName) -> bool:
-        """Whether the term's type is the parameter's or below it; unknown types pass."""
-        if not term.types or not parameter.types or term.types == parameter.types:
-            return True
-        if self._ancestors is None:
-            self._ancestors = ancestors(self.parents)
-        accepted = set(parameter.types)
-        return all(self._ancestors.get(t, frozenset({t})) & accepted for t in term.types)
-
     def finish(self) -> None:
         """Report what needed all uses to be seen: wrong arities and wrong types."""
-        tables = {**self.functions, **self.predicates}
-        for name, uses in self._arity.items():
-            self._report_arity(tables[name.lower()], uses)
-        for (name, index), uses in self._argument.items():
-            self._report_types(tables[name.lower()], index, uses)
-
-    def _report_arity(self, declared: Predicate, uses: _Uses) -> None:
-        wanted = _count(len(declared.parameters))
-        place = self._common_cause(declared, uses)
-        if place is not None:
-            given = uses.wrong[0][1]
-            self.source.report(
-                "wrong-arity",
-                place,
-                f"`{declared.name}` is declared with {wanted}, but each of its"
-                f" {len(uses.wrong)} uses has {given}.",
-                "Mend the declaration.",
-            )
-            return
-        for form, given in uses.wrong:
-            if (declared.name, given) in self._contradicted:
-                continue  # every use in the domain has this many: its declaration is wrong
-            self.source.report(
-                "wrong-arity",
-                form,
-                f"`{declared.name}` takes {wanted}, here it has {given}.",
-                f"Its declaration: {signature(declared)}.",
-            )
-
-    def _report_types(self, declared: Predicate, index: int, uses: _Uses) -> None:
-        parameter = declared.parameters[index]
-        wanted = " or ".join(parameter.types)
-        place = self._common_cause(declared, uses)
-        if place is not None:
-            self.source.report(
-                "wrong-type",
-                place,
-                f"Argument {index + 1} of `{declared.name}` is declared as {wanted}, but each of"
-                f" its {len(uses.wrong)} uses has {uses.wrong[0][1]}.",
-                "Mend the declaration.",
-            )
-            return
-        for node, given in uses.wrong:
-            text = node.text if isinstance(node, Symbol) else "this"
-            self.source.report(
-                "wrong-type",
-                node,
-                f"`{text}` is of type {given}, but argument {index + 1} of `{declared.name}`"
-                f" must be {wanted}.",
-                f"Its declaration: {signature(declared)}.",
-            )
-
-    def _common_cause(self, declared: Predicate, uses: _Uses) -> Node | None:
-        """The declaration, if it is in this text and all uses contradict it alike."""
-        alike = len({given for _, given in uses.wrong}) == 1
-        if uses.right or not alike or len(uses.wrong) < _MANY:
-            return None
-        return self.declared_at.get(f"({declared.name}")
-
-
-def _count(arguments: int) -> str:
-    return f"{arguments} argument{'' if arguments == 1 else 's'}"
-
-
-def signature(predicate: Predicate) -> str:
-    """A declaration as PDDL writes it."""
-    parts = (f"{p.name} - {'|'.join(p.types)}" for p in predicate.parameters)
-    return f"({' '.join((predicate.name, *parts))})"
+        self.usage.report({**self.functions, **self.predicates}, self.source)

@@ -33,6 +33,7 @@ class Source:
     text: str
     file: Literal["domain", "problem", "plan"]
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    illegal: set[str] = field(default_factory=set)
     _line_starts: list[int] = field(default_factory=list)
 
     @property

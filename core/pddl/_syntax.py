@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ._source import Source
 from ._tokens import Token, tokenize
@@ -31,7 +31,7 @@ SECTIONS = frozenset(
 )
 _ACTIONS = frozenset({":action", ":durative-action"})
 _ACTION_PARTS = frozenset(":parameters :precondition :effect :duration :condition".split())
-MAX_TOKENS = 300_000
+MAX_TOKENS = 200_000
 """Words and parentheses that are read; a corridor of 3,000 cells has 50,000."""
 
 _STRUCTURAL = frozenset(
@@ -45,22 +45,24 @@ MAX_PARTS = 1 << 62
 _TIMES = frozenset({"start", "end", "all"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # frozen, it would take twice as long to make
 class Symbol:
-    """A word of the text, as written, at offset `start`."""
+    """A word of the text, as written, at offset `start`.
+
+    `key` is the word in lower case: PDDL does not tell the cases apart.
+    """
 
     text: str
     start: int
+    key: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.key = self.text.lower()
 
     @property
     def end(self) -> int:
         """Offset just after the word."""
         return self.start + len(self.text)
-
-    @property
-    def key(self) -> str:
-        """The word in lower case: PDDL does not tell the cases apart."""
-        return self.text.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +107,72 @@ def read_forms(source: Source) -> list[Node]:
         reader = _Reader(source)
         nodes = reader.read(tokens)
         if not reader.suspicious:
-            return nodes
-        repaired = [_repair(source, tokens, indentation) for indentation in (True, False)]
+            return _without_calls(nodes, source) if reader.adjacent else nodes
+        repaired = [_repair(source, tokens, indentation=True)]
+        if len(repaired[0][1].diagnostics) > 1:
+            repaired.append(_repair(source, tokens, indentation=False))
     except _TooDeep as error:
         place = (error.offset, error.offset + 1)
         source.report("too-deep", place, f"Nested deeper than {MAX_DEPTH} forms.")
         return []
     nodes, found = min(repaired, key=lambda attempt: len(attempt[1].diagnostics))
     source.diagnostics += found.diagnostics
-    return nodes
+    return _without_calls(nodes, source) if reader.adjacent else nodes
+
+
+def _without_calls(nodes: Sequence[Node], source: Source) -> list[Node]:
+    """Read `p(?x)` as `(p ?x)`; reported once, at the first place."""
+    reported = False
+
+    def mended(items: Sequence[Node], key: str) -> tuple[Node, ...]:
+        nonlocal reported
+        result: list[Node] = []
+        for item in items:
+            before = result[-1] if len(result) > 1 else None
+            if isinstance(item, Symbol):
+                result.append(item)
+                continue
+            form, start = item.items, item.start
+            if isinstance(before, Symbol) and _calls(before, item, key, result[-2]):
+                if not reported:
+                    message = f"`{before.text}(…)` is another language's way to write a fact."
+                    source.report("malformed", before, message, f"Write `({before.text} …)`.")
+                reported = True
+                argument = (_called(item),) if before.key == "not" else form
+                form, start = (before, *argument), before.start
+                result.pop()
+            inner = form[0].key if form and isinstance(form[0], Symbol) else ""
+            result.append(Form(mended(form, inner), start, item.end))
+        return tuple(result)
+
+    return [
+        Form(mended(node.items, node.key), node.start, node.end) if isinstance(node, Form) else node
+        for node in nodes
+    ]
+
+
+def _called(form: Form) -> Form:
+    """`(p(?x))`, as after `not`, as `(p ?x)`; any other form as it is."""
+    if len(form.items) == 2 and isinstance(form.items[1], Form):
+        head, arguments = form.items
+        if isinstance(head, Symbol) and isinstance(arguments, Form) and head.end == arguments.start:
+            return Form((head, *arguments.items), form.start, form.end)
+    return form
+
+
+def _calls(word: Symbol, form: Form, parent: str, before: Node) -> bool:
+    """Whether a word is the name of the form that follows it without a space."""
+    if word.end != form.start or word.text[0] in ":-?":
+        return False
+    if parent in _ACTIONS:  # `:effect p(…)`, but `:action name(…)` is something else
+        return isinstance(before, Symbol) and before.key in _ACTION_PARTS
+    if parent in ("preference", "at", "over", "define"):
+        return False
+    return word.key in _PARTS or word.key not in _STRUCTURAL | _TIMES
 
 
 def _repair(
-    source: Source, tokens: Sequence[Token], indentation: bool
+    source: Source, tokens: Sequence[Token], *, indentation: bool
 ) -> tuple[list[Node], Source]:
     """Read with repairs; returns the nodes and a source that holds the faults alone."""
     scratch = Source(source.text, source.file)
@@ -166,6 +221,7 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.suspicious = False
+        self.adjacent = False  # a parenthesis follows a word without a space
         self.top: list[Node] = []
         self.stack: list[_Open] = []
         self.end = 0
@@ -187,6 +243,8 @@ class _Reader:
         """Begin a form."""
         if len(self.stack) >= MAX_DEPTH:
             raise _TooDeep(start)
+        if start == self.end and self.stack and len(self.stack[-1].items) > 1:
+            self.adjacent = self.adjacent or isinstance(self.stack[-1].items[-1], Symbol)
         self.stack.append(_Open(start, self.end))
 
     def add(self, symbol: Symbol) -> None:

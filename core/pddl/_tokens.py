@@ -33,9 +33,12 @@ _LOOKALIKES = {
     ord("："): ":",
     ord("；"): ";",
 }
+_PARTNERS = {"]": "[", "}": "{", "[": "]", "{": "}"}
+"""One of a pair is reported, the first."""
+_BLANK_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn", "Cs"})
 _NAMES = {"\ufeff": "byte-order mark", "\0": "NUL"}
-_UNUSUAL = re.compile(r"[^\x20-\x7e\t\n\r]")
-_COMMENT_OR_UNUSUAL = re.compile(r";[^\n\r]*|[^\x20-\x7e\t\n\r]")
+_UNUSUAL = re.compile(r"[^\x20-\x7e\t\n\r]|[\[\]{}\"]")
+_COMMENT_OR_UNUSUAL = re.compile(r";[^\n\r]*|[^\x20-\x7e\t\n\r]|[\[\]{}\"]")
 _ESCAPED = re.compile(r"\\[nrt]")
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n\r]*", re.M)
 _FOREIGN = re.compile(r"(?P<block>/\*)|//|#(?!t\b)|--(?![\w>])")
@@ -124,7 +127,7 @@ def _without_unusual(source: Source) -> str:
             return character  # a comment
         if character not in meant:
             meant[character] = _meant(character)
-            if meant[character] != character:
+            if meant[character] != character and _PARTNERS.get(character) not in meant:
                 _report_character(source, character, meant[character], match.start())
         return meant[character]
 
@@ -139,8 +142,8 @@ def _meant(character: str) -> str:
 
 
 def _is_blank(character: str) -> bool:
-    """Spaces of other kinds, and control and formatting characters."""
-    return unicodedata.category(character) in ("Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn", "Cs")
+    """Brackets of other languages, other kinds of space, control and formatting characters."""
+    return character in '[]{}"' or unicodedata.category(character) in _BLANK_CATEGORIES
 
 
 def _report_character(source: Source, character: str, plain: str, offset: int) -> None:

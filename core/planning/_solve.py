@@ -158,7 +158,10 @@ async def solve_async(
         errors = [str(d) for d in checked.diagnostics if d.severity == "error"]
         return _without_run(engine, PlanningOutcome.INVALID_INPUT, "\n".join(errors), start)
     problem_model = checked.problem
-    lacks = planner_objection(planner, problem_model.features | problem_model.domain.features)
+    domain_model = problem_model.domain
+    features = problem_model.features | domain_model.features
+    requirements = domain_model.requirements + problem_model.requirements
+    lacks = planner_objection(planner, features, requirements)
     if lacks is not None:
         reason = f"{planner} does not support {lacks}."
         return _without_run(engine, PlanningOutcome.UNSUPPORTED, reason, start)

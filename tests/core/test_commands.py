@@ -27,7 +27,7 @@ FILES = {
     "no-plan.pddl": "(define (problem p) (:domain door) (:init (outside)) (:goal (open)))\n",
     "faults.pddl": "(define (problem p) (:domain dor) (:init (close)) (:goal (outside)))\n",
     "two-words.pddl": "door problem\n",
-    "numeric.pddl": DOMAIN.replace("(:action walk", "(:functions (f)) (:action walk").replace(
+    "numeric.pddl": DOMAIN.replace("(outside))", "(outside)) (:functions (f))", 1).replace(
         "(:action push", "(:action wait :parameters () :effect (increase (f) 1)) (:action push"
     ),
     "plan": "(push)\n(walk) ; out\n",

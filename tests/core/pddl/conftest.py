@@ -29,6 +29,12 @@ def mistakes() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def variants() -> ModuleType:
+    """The module `variants`."""
+    return _neighbour("variants")
+
+
+@pytest.fixture(scope="session")
 def injected_faults() -> ModuleType:
     """The module `test_injected_faults`."""
     return _neighbour("test_injected_faults")

@@ -112,13 +112,13 @@ HOSTILE = {
     "five megabytes of facts that lack their parentheses": "(define (problem p) (:init "
     + "(clear c " * 500_000,
     "as many facts without their parentheses as are read": "(define (problem p) (:init "
-    + "(clear c " * 95_000,
+    + "(clear c " * 63_000,
     "as many facts astray as are read": "(define (problem p) (:domain sokoban) (:init) "
-    + "(clear c) " * 70_000,
+    + "(clear c) " * 47_000,
     "as many unknown names as are read": "(define (problem p) (:domain sokoban) (:objects "
-    + " ".join(f"object-{n}" for n in range(30_000))
+    + " ".join(f"object-{n}" for n in range(20_000))
     + " - cell) (:init "
-    + " ".join(f"(clear thing-{n})" for n in range(60_000))
+    + " ".join(f"(clear thing-{n})" for n in range(40_000))
     + ") (:goal (clear object-1)))",
     "commas": "(define (problem p) (:objects " + "a,b " * 500_000 + "))",
     "lookalikes": "（）" * 1_000_000,

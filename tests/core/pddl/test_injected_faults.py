@@ -334,6 +334,65 @@ def name_with_a_dot(rng, domain, problem):
     return in_problem(domain, text, at, "bad-name")
 
 
+def facts_as_calls(rng, domain, problem):
+    start, end = span_of(problem, ":init")
+    facts = ATOM.sub(r"\1(\2)", problem[start:end])
+    text = problem[:start] + facts + problem[end:]
+    at = start + re.search(r"[\w-]\(", facts).start()
+    return in_problem(domain, text, at, "malformed")
+
+
+def goal_before_init(rng, domain, problem):
+    init, goal = span_of(problem, ":init"), span_of(problem, ":goal")
+    if init[1] > goal[0]:
+        return None
+    parts = problem[goal[0] : goal[1]], problem[init[0] : init[1]]
+    text = problem[: init[0]] + "\n".join(parts) + problem[goal[1] :]
+    return in_problem(domain, text, text.index("(:init"), "misplaced-section")
+
+
+def effect_before_precondition(rng, domain, problem):
+    match = re.search(r"(:precondition.*?)(:effect.*?)(?=\)\s*\(:action|\)\s*\)\s*$)", domain, re.S)
+    if match is None:
+        return None
+    text = replaced(domain, match.start(), match.end(), f"{match[2]}\n{match[1].rstrip()}")
+    at = text.index(":precondition", match.start())
+    return in_domain(text, problem, at, "misplaced-section")
+
+
+def parameters_without_parentheses(rng, domain, problem):
+    match = re.search(r":parameters\s*\(([^()]+)\)", domain)
+    if match is None:
+        return None
+    text = replaced(domain, match.start(), match.end(), f":parameters {match[1]}")
+    return in_domain(text, problem, match.start(), "malformed")
+
+
+def fact_true_and_false(rng, domain, problem):
+    match = choose(rng, problem, ATOM, ":init")
+    text = replaced(problem, match.end(), match.end(), f"\n(not {match[0]})")
+    return in_problem(domain, text, match.end() + 1, "contradictory-init")
+
+
+def swapped_arguments(rng, domain, problem):
+    """Two arguments of unrelated types change places."""
+    model = check(domain, problem).problem
+    kinds = {o.name: o.types for o in model.all_objects}
+    start, end = span_of(problem, ":init")
+    places = []
+    for match in ATOM.finditer(problem, start, end):
+        words = match[2].split()
+        parameters = model.domain.predicates[match[1]].parameters
+        swapped = zip(reversed(words), parameters, strict=True) if len(words) == 2 else ()
+        if any(not model.domain.is_subtype(kinds[w], p.types) for w, p in swapped):
+            places.append((match, f"({match[1]} {words[1]} {words[0]})"))
+    if not places:
+        return None
+    match, fact = rng.choice(places)
+    text = replaced(problem, match.start(), match.end(), fact)
+    return in_problem(domain, text, match.start(), "wrong-type")
+
+
 FAULTS: dict[str, Planter] = {
     function.__name__: function
     for function in (
@@ -371,6 +430,12 @@ FAULTS: dict[str, Planter] = {
         conjunction_between,
         text_with_escapes,
         name_with_a_dot,
+        facts_as_calls,
+        goal_before_init,
+        effect_before_precondition,
+        parameters_without_parentheses,
+        fact_true_and_false,
+        swapped_arguments,
     )
 } | {
     f"without{keyword.replace(':', '_')}": without_section(keyword)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a table, whose rows are texts)
 """Mistakes that people and language models make, each with its code and place.
 
 A case edits the sound domain or problem below: `(name, file, old, new)`, and lists the
@@ -511,6 +512,238 @@ CASES: list[Case] = [
         "Here is the problem:\n(define (pro",
         [("trailing-text", 1, 1)],
     ),
+    (
+        "requirements after the goal",
+        "problem",
+        "  (:goal (and (at-player b))))",
+        "  (:goal (and (at-player b)))\n  (:requirements :strips))",
+        [("misplaced-section", 10, 4)],
+    ),
+    (
+        "constants after the predicates",
+        "domain",
+        "               (adj ?a ?b - location))\n",
+        "               (adj ?a ?b - location))\n  (:constants home - location)\n",
+        [("misplaced-section", 8, 4)],
+    ),
+    (
+        "parameters last",
+        "domain",
+        "    :parameters (?from ?to - location)\n    :precondition (and (at-player ?from) (clear ?to) (adj ?from ?to))",
+        "    :precondition (and (at-player ?from) (clear ?to) (adj ?from ?to))\n    :parameters (?from ?to - location)",
+        [("misplaced-section", 10, 5)],
+    ),
+    (
+        "facts written as calls",
+        "problem",
+        "(clear b) (clear c)",
+        "clear(b) clear(c)",
+        [("malformed", 6, 10)],
+    ),
+    (
+        "condition written as a call",
+        "domain",
+        "(clear ?to) (adj",
+        "clear(?to) (adj",
+        [("malformed", 10, 42)],
+    ),
+    (
+        "goal written as a call",
+        "problem",
+        "(and (at-player b))",
+        "at-player(b)",
+        [("malformed", 9, 10)],
+    ),
+    (
+        "negation written as a call",
+        "domain",
+        "(not (clear ?to))",
+        "not(clear ?to)",
+        [("malformed", 11, 42)],
+    ),
+    (
+        "parameters without parentheses",
+        "domain",
+        "(?from ?to - location)",
+        "?from ?to - location",
+        [("malformed", 9, 17)],
+    ),
+    (
+        "precondition without parentheses",
+        "domain",
+        "(and (at-player ?from) (clear ?to) (adj ?from ?to))",
+        "at-player ?from",
+        [("malformed", 10, 19)],
+    ),
+    (
+        "parameters with colons",
+        "domain",
+        "(?from ?to - location)",
+        "(?from: location ?to: location)",
+        [("malformed", 9, 18)],
+    ),
+    ("object with a colon", "problem", "s1 - stone", "s1:stone", [("malformed", 4, 13)]),
+    ("objects without a dash", "problem", "s1 - stone", "s1 stone", [("malformed", 4, 16)]),
+    (
+        "parameters without a dash",
+        "domain",
+        "(?from ?to - location)",
+        "(?from ?to location)",
+        [("malformed", 9, 28)],
+    ),
+    (
+        "domain without its parentheses",
+        "domain",
+        "(define (domain sokoban)",
+        "(define domain sokoban",
+        [("malformed", 1, 9)],
+    ),
+    ("fact that equals true", "problem", "(clear b)", "(= (clear b) true)", [("malformed", 6, 10)]),
+    (
+        "condition that equals true",
+        "domain",
+        "(clear ?to) (adj",
+        "(= (clear ?to) true) (adj",
+        [("malformed", 10, 42)],
+    ),
+    (
+        "comparison between its terms",
+        "domain",
+        "(clear ?to) (adj",
+        "(?from != ?to) (clear ?to) (adj",
+        [("infix-operator", 10, 42)],
+    ),
+    (
+        "two equals signs",
+        "domain",
+        "(clear ?to) (adj",
+        "(== ?from ?to) (adj",
+        [("infix-operator", 10, 42)],
+    ),
+    (
+        "predicate declared without parentheses",
+        "domain",
+        "(clear ?l - location)",
+        "clear ?l - location",
+        [("malformed", 6, 16)],
+    ),
+    (
+        "facts without parentheses",
+        "problem",
+        "(adj a b) (adj b c)",
+        "adj a b (adj b c)",
+        [("malformed", 7, 10)],
+    ),
+    ("list in brackets", "problem", "s1 - stone", "[s1] - stone", [("stray-character", 4, 13)]),
+    ("names in quotes", "problem", "(problem p1)", '(problem "p1")', [("stray-character", 1, 18)]),
+    (
+        "question mark missing everywhere",
+        "domain",
+        "(?from ?to - location)",
+        "(from ?to - location)",
+        [("malformed", 9, 18)],
+    ),
+    (
+        "variable that starts with a digit",
+        "domain",
+        "(?from ?to - location)",
+        "(?from ?2 ?to - location)",
+        [("bad-name", 9, 24)],
+    ),
+    ("object with a question mark", "problem", "s1 - stone", "?s1 - stone", [("bad-name", 4, 13)]),
+    (
+        "fact true and false",
+        "problem",
+        "(clear b)",
+        "(clear b) (not (clear b))",
+        [("contradictory-init", 6, 20)],
+    ),
+    (
+        "quantifier over nothing",
+        "problem",
+        "(and (at-player b))",
+        "(exists () (at-player b))",
+        [("malformed", 9, 18)],
+    ),
+    (
+        "requirement without a name",
+        "domain",
+        "(:requirements :strips :typing)",
+        "(:requirements)",
+        [("malformed", 2, 3)],
+    ),
+    (
+        "unknown requirement of a problem",
+        "problem",
+        "(:domain sokoban)",
+        "(:domain sokoban) (:requirements :typed)",
+        [("unknown-requirement", 2, 36)],
+    ),
+    (
+        "type called number",
+        "domain",
+        "location stone",
+        "location stone number",
+        [("reserved-word", 3, 26)],
+    ),
+    (
+        "untyped parameters",
+        "domain",
+        "(?from ?to - location)",
+        "(?from ?to)",
+        [("wrong-type", 9, 18), ("wrong-type", 9, 24)],
+    ),
+    (
+        "one parameter of another type",
+        "domain",
+        "(?from ?to - location)",
+        "(?from - stone ?to - location)",
+        [("wrong-type", 9, 18)],
+    ),
+    (
+        "object of another type, used twice",
+        "problem",
+        "a b c - location",
+        "a b - location c - stone",
+        [("wrong-type", 3, 28)],
+    ),
+    ("wrong type in a goal", "problem", "(at-player b)", "(at-player s1)", [("wrong-type", 9, 26)]),
+    (
+        "wrong type in an effect",
+        "domain",
+        "(at-player ?to) (clear ?from)",
+        "(at-stone ?to ?to) (clear ?from)",
+        [("wrong-type", 11, 70)],
+    ),
+    ("swapped arguments", "problem", "(at-stone s1 c)", "(at-stone c s1)", [("wrong-type", 8, 20)]),
+    (
+        "derived predicate in an effect",
+        "domain",
+        "  (:action",
+        "  (:derived (clear ?l) (at-player ?l))\n  (:action",
+        [("derived-fact", 12, 47)],
+    ),
+    (
+        "metric without parentheses",
+        "problem",
+        "b))))\n",
+        "b)))\n  (:metric minimize total-cost))\n",
+        [("malformed", 10, 21)],
+    ),
+    (
+        "goal before the initial state",
+        "problem",
+        "  (:init (at-player a)\n         (clear b) (clear c)\n         (adj a b) (adj b c)\n         (at-stone s1 c))\n  (:goal (and (at-player b))))\n",
+        "  (:goal (and (at-player b)))\n  (:init (at-player a)\n         (clear b) (clear c)\n         (adj a b) (adj b c)\n         (at-stone s1 c)))\n",
+        [("misplaced-section", 6, 4)],
+    ),
+    (
+        "effect before the precondition",
+        "domain",
+        "    :precondition (and (at-player ?from) (clear ?to) (adj ?from ?to))\n    :effect (and (not (at-player ?from)) (not (clear ?to)) (at-player ?to) (clear ?from))))\n",
+        "    :effect (and (at-player ?to))\n    :precondition (and (at-player ?from)))\n  )\n",
+        [("misplaced-section", 11, 5)],
+    ),
 ]
 
 
@@ -587,6 +820,55 @@ REMARKS: list[Case] = [
         "a b c clear - location",
         [("name-clash", 3, 19), ("unused-object", 3, 19)],
     ),
+    (
+        "action called like a predicate",
+        "domain",
+        "(:action move",
+        "(:action clear",
+        [("name-clash", 8, 12)],
+    ),
+    (
+        "predicate called like a type",
+        "domain",
+        "(clear ?l - location)\n",
+        "(clear ?l - location) (stone ?l - location)\n",
+        [("name-clash", 6, 38)],
+    ),
+    (
+        "constant called like a type",
+        "domain",
+        "  (:predicates",
+        "  (:constants stone - stone)\n  (:predicates",
+        [("name-clash", 4, 15)],
+    ),
+    (
+        "type that is only a parent",
+        "domain",
+        "location stone)",
+        "location stone - thing)",
+        [("planner-refuses", 3, 28)],
+    ),
+    (
+        "two types for an object",
+        "problem",
+        "s1 - stone",
+        "s1 - stone s2 - (either stone location)",
+        [("planner-refuses", 4, 24), ("unused-object", 4, 24)],
+    ),
+    (
+        "requirement that a planner refuses unused",
+        "domain",
+        ":typing)",
+        ":typing :numeric-fluents)",
+        [("planner-refuses", 2, 34)],
+    ),
+    (
+        "metric that a planner refuses",
+        "problem",
+        "b))))",
+        "b)))\n  (:metric minimize (total-time)))",
+        [("planner-refuses", 10, 21)],
+    ),
 ]
 
 
@@ -618,8 +900,14 @@ def test_every_code_is_provoked_and_has_its_severity() -> None:
         ),
         PROBLEM,
     )
-    large = check("(define (domain d)" + " x" * 300_001)
+    derived = DOMAIN.replace("(clear ?l - location)", "(clear ?l - location) (far ?l - location)")
+    derived = derived.replace("  (:action", "  (:derived (far ?l) (not (far ?l)))\n  (:action")
+    cyclic = check(derived, PROBLEM)
+    assert [(d.code, d.line) for d in cyclic.diagnostics if d.severity == "error"] == [
+        ("unstratified", 8)
+    ]
+    large = check("(define (domain d)" + " x" * 200_001)
     many = check(DOMAIN + " )" * 10_001)
-    for result in (deep, empty, bare, shop, large, many):
+    for result in (deep, empty, bare, shop, cyclic, large, many):
         seen |= {d.code: d.severity for d in result.diagnostics}
     assert seen == {code: CODES[code][0] for code in CODES}
