@@ -21,7 +21,7 @@ from llm_modulo.pddl import Problem, check, planner_objection
 
 from ._plan_text import plan_digest
 from ._simulation import UnsupportedBySimulation, replay, spell_plan
-from .planners import Limits, Planner, PlannerReport, find_planner
+from .planners import Limits, Planner, PlannerReport, PreparedPlanner, find_planner
 
 __all__ = [
     "DEFAULT_PLANNER",
@@ -153,6 +153,8 @@ async def solve_async(
     limits = _limits(time_limit, memory_limit)
     engine = find_planner(planner)
     start = time.perf_counter()
+    if isinstance(engine, PreparedPlanner):
+        engine.prepare()
     checked = await asyncio.to_thread(check, domain, problem)
     if not checked.ok or checked.problem is None:
         errors = [str(d) for d in checked.diagnostics if d.severity == "error"]

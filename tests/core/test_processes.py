@@ -21,7 +21,7 @@ import pytest
 
 from llm_modulo.planning import solve, solve_async
 from llm_modulo.planning.planners import planner_names
-from llm_modulo.planning.planners._process import run_process
+from llm_modulo.planning.planners._process import prepare_warm_start, run_process
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 Task = Callable[[int], tuple[str, str]]
@@ -38,11 +38,16 @@ def processes_in(folder: Path) -> list[int]:
 
 
 def children() -> list[int]:
-    """Our own children, zombies included."""
+    """Our own children and theirs, zombies included."""
     found = []
-    for thread in Path("/proc/self/task").iterdir():
-        with suppress(OSError):  # the thread may end meanwhile
-            found += map(int, (thread / "children").read_text().split())
+    todo = ["self"]
+    while todo:
+        with suppress(OSError):  # the process may end meanwhile
+            for thread in Path(f"/proc/{todo.pop()}/task").iterdir():
+                with suppress(OSError):
+                    mine = (thread / "children").read_text().split()
+                    found += map(int, mine)
+                    todo += mine
     return found
 
 
@@ -59,6 +64,7 @@ def wait_until(condition: Callable[[], object], seconds: float) -> bool:
 @pytest.fixture
 def nothing_is_left(temporary_folder: Path) -> Iterator[Path]:
     """A folder for planners that is empty again, and without processes, when the test is over."""
+    prepare_warm_start()  # that process stays
     before = set(children())
     yield temporary_folder
     assert processes_in(temporary_folder) == []

@@ -14,7 +14,7 @@ from typing import Any
 from llm_modulo.errors import UsageError
 
 from ._fast_downward import FastDownward, driver_script
-from ._planner import Limits, Planner, PlannerReport
+from ._planner import Limits, Planner, PlannerReport, PreparedPlanner
 from ._unified_planning import UnifiedPlanningEngine
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Limits",
     "Planner",
     "PlannerReport",
+    "PreparedPlanner",
     "UnifiedPlanningEngine",
     "driver_script",
     "find_planner",

@@ -156,9 +156,8 @@ def run_unified_planning(task: dict[str, Any]) -> None:
     os.rename("result.part", "result.json")
 
 
-def main() -> None:
+def start(task: dict[str, Any]) -> None:
     """Set limits, then do what the task says."""
-    task = json.loads(sys.argv[1])
     bind_to_parent(task["parent"])
     limit(resource.RLIMIT_CPU, task["cpu"])
     limit(resource.RLIMIT_FSIZE, task["file_size"])
@@ -171,4 +170,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(json.loads(sys.argv[1]))

@@ -17,7 +17,7 @@ from llm_modulo.outcomes import PlanningOutcome
 
 from .._plan_text import read_plan
 from ._planner import Limits, PlannerReport
-from ._process import read_log, run_child
+from ._process import prepare_warm_start, read_log, run_warm_child
 
 __all__ = ["FastDownward", "driver_script"]
 
@@ -109,6 +109,10 @@ class FastDownward:
         except metadata.PackageNotFoundError:
             return None
 
+    def prepare(self) -> None:
+        """See `Planner.prepare`."""
+        prepare_warm_start()
+
     async def run(self, *, folder: Path, limits: Limits) -> PlannerReport:
         """See `Planner.run`."""
         root = _installation()
@@ -118,7 +122,7 @@ class FastDownward:
             "binary": str(root / "builds/release/bin/downward"),
             "search": ["--search", self._search],
         }
-        end = await run_child(task, folder=folder, limits=limits)
+        end = await run_warm_child(task, folder=folder, limits=limits)
         log = read_log(folder)
         if end.out_of_time:
             outcome = PlanningOutcome.TIMEOUT

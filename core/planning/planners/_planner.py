@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from llm_modulo.outcomes import PlanningOutcome
 
-__all__ = ["Limits", "Planner", "PlannerReport"]
+__all__ = ["Limits", "Planner", "PlannerReport", "PreparedPlanner"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,3 +72,11 @@ class Planner(Protocol):
         Raises:
             OSError: the process cannot be started.
         """
+
+
+@runtime_checkable
+class PreparedPlanner(Protocol):
+    """A planner that can get ready while the texts are still being checked."""
+
+    def prepare(self) -> None:
+        """Start what every solve needs; returns at once and never fails."""

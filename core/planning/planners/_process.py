@@ -15,13 +15,21 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ._planner import Limits
+from ._warm_start import WarmStartUnavailable, prepare, run_forked
 
-__all__ = ["ProcessEnd", "read_log", "run_child", "run_process"]
+__all__ = [
+    "ProcessEnd",
+    "prepare_warm_start",
+    "read_log",
+    "run_child",
+    "run_process",
+    "run_warm_child",
+]
 
 LOG_BYTES = 64_000
 FILE_BYTES = 4_000_000_000
@@ -56,16 +64,51 @@ class ProcessEnd:
 
 async def run_child(task: dict[str, Any], *, folder: Path, limits: Limits) -> ProcessEnd:
     """Run `_child.py` on a task within limits; see there for what a task holds."""
-    request = {
+    request = _request(task, limits)
+    script = Path(__file__).with_name("_child.py")
+    argv = [sys.executable, "-P", str(script), json.dumps(request)]
+    return await run_process(argv, folder=folder, time_limit=limits.seconds)
+
+
+async def run_warm_child(task: dict[str, Any], *, folder: Path, limits: Limits) -> ProcessEnd:
+    """`run_child` for a task that needs the translator, which is loaded already.
+
+    Where that cannot be had, the process is started afresh.
+    """
+    loop = asyncio.get_running_loop()
+    begin = loop.time()
+    request = {**_request(task, limits), "folder": str(folder)}
+    (folder / "log").touch()
+    try:
+        code, timed_out = await run_forked(
+            request, environment={**os.environ, **_ENVIRONMENT}, time_limit=limits.seconds
+        )
+    except WarmStartUnavailable:
+        return await run_child(task, folder=folder, limits=limits)
+    if code is None and not timed_out:  # not started, or dead with the forkserver
+        rest = replace(limits, seconds=max(0.0, limits.seconds - (loop.time() - begin)))
+        return await run_child(task, folder=folder, limits=rest)
+    return ProcessEnd(
+        returncode=-signal.SIGKILL if code is None else code,
+        timed_out=timed_out,
+        seconds=loop.time() - begin,
+    )
+
+
+def prepare_warm_start() -> None:
+    """Have the translator loaded while something else is done, where that is possible."""
+    with contextlib.suppress(WarmStartUnavailable):
+        prepare({**os.environ, **_ENVIRONMENT})
+
+
+def _request(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    return {
         "parent": os.getpid(),
         "memory": limits.memory_mb * 1_000_000,
         "cpu": math.ceil(limits.seconds) + 1,
         "file_size": FILE_BYTES,
         **task,
     }
-    script = Path(__file__).with_name("_child.py")
-    argv = [sys.executable, "-P", str(script), json.dumps(request)]
-    return await run_process(argv, folder=folder, time_limit=limits.seconds)
 
 
 async def run_process(argv: Sequence[str], *, folder: Path, time_limit: float) -> ProcessEnd:

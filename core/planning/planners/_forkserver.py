@@ -1,0 +1,136 @@
+"""A process that has Fast Downward's translator loaded and forks a child for each task.
+
+Run as a script by `_warm_start.py`, with the number of a control socket as argument. Each
+message on that socket is a task of `_child.py` with its `folder`, and brings a channel of
+its own along. The child is forked before anything has been translated, so no task sees
+what another has left behind. On the channel the forkserver writes the child's exit code
+when the child is dead and reaped; whatever comes in on it, its end included, kills the
+child's process group. When the process that owns the control socket is gone, so are the
+children and the forkserver.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+MESSAGE_BYTES = 60_000
+_LOOK_UP_SECONDS = 1.0
+
+
+def load_start() -> Callable[[dict[str, Any]], None]:
+    """`start` of `_child.py`, which lies beside this script and is in no package for it."""
+    spec = importlib.util.spec_from_file_location("_child", Path(__file__).with_name("_child.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    start: Callable[[dict[str, Any]], None] = module.start
+    return start
+
+
+class Forkserver:
+    """The tasks that are running, by the file descriptors that tell of their ends."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self.parent = os.getppid()
+        self.pid = os.getpid()
+        self.start = load_start()
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(control, selectors.EVENT_READ, self.take_task)
+
+    def serve(self) -> None:
+        """Work until the owner of the control socket is gone."""
+        while os.getppid() == self.parent:
+            for key, _ in self.selector.select(timeout=_LOOK_UP_SECONDS):
+                if key.fd in self.selector.get_map():  # not ended by an event before this one
+                    key.data()
+
+    def take_task(self) -> None:
+        """Fork a child for the next task."""
+        message, descriptors, _, _ = socket.recv_fds(self.control, MESSAGE_BYTES, 1)
+        if not message:
+            sys.exit(0)  # the kernel kills the children with us
+        channel = socket.socket(fileno=descriptors[0])
+        task = json.loads(message)
+        try:
+            pid = os.fork()
+        except OSError:
+            channel.close()  # an end without an exit code: the task was never started
+            return
+        if pid == 0:
+            self.become(task, channel)
+        ended = os.pidfd_open(pid)
+        self.selector.register(channel, selectors.EVENT_READ, lambda: self.kill(pid, channel))
+        self.selector.register(ended, selectors.EVENT_READ, lambda: self.reap(pid, ended, channel))
+
+    def kill(self, pid: int, channel: socket.socket) -> None:
+        """Kill a child because its channel says so; `reap` is called when it is dead."""
+        self.selector.unregister(channel)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+    def reap(self, pid: int, ended: int, channel: socket.socket) -> None:
+        """Kill what a dead child has left of its group, and tell its exit code."""
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        self.selector.unregister(ended)
+        os.close(ended)
+        if channel in self.selector.get_map():
+            self.selector.unregister(channel)
+        with suppress(OSError):
+            channel.send(str(os.waitstatus_to_exitcode(status)).encode())
+        channel.close()
+
+    def become(self, task: dict[str, Any], channel: socket.socket) -> NoReturn:
+        """In the child: leave the forkserver's session and do the task."""
+        code = 1
+        try:
+            os.setsid()
+            for key in list(self.selector.get_map().values()):
+                os.close(key.fd)
+            channel.close()
+            os.chdir(task["folder"])
+            log = os.open("log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            os.dup2(log, 1)
+            os.dup2(log, 2)
+            os.close(log)
+            self.start({**task, "parent": self.pid})
+            code = 0
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            with suppress(BaseException):
+                sys.stdout.flush()
+                sys.stderr.flush()
+            os._exit(code)
+
+
+def main() -> None:
+    """Load the translator, then serve."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    import fast_downward.translate.main
+
+    assert fast_downward.translate.main
+    gc.collect()
+    gc.freeze()  # the children's collections leave these objects' pages shared
+    Forkserver(control).serve()
+
+
+if __name__ == "__main__":
+    main()
