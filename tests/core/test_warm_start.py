@@ -60,16 +60,10 @@ def test_many_solves_share_one_forkserver(sokoban: str, corridor_problem: Corrid
     assert tasks_of(before) == []
 
 
-def test_a_task_that_fails_does_not_spoil_the_next(sokoban: str, corridor_problem: Corridor) -> None:
-    costs = sokoban.replace(":typing", ":typing :action-costs").replace(
-        "  (:action", "  (:functions (total-cost) - number)\n  (:action", 1
-    )
+def test_tasks_that_fail_do_not_spoil_the_next(sokoban: str, corridor_problem: Corridor) -> None:
     plans = set()
     for _ in range(2):
-        assert solve(costs, corridor_problem(9), memory_limit=50).outcome.value in (
-            "solved",
-            "memout",
-        )
+        assert solve(sokoban, corridor_problem(1_000), memory_limit=50).outcome == "memout"
         assert solve(sokoban, corridor_problem(2_000), time_limit=0.3).outcome == "timeout"
         plans.add(solve(sokoban, corridor_problem(9), planner="fast-downward-opt").plan)
     assert len(plans) == 1
