@@ -62,6 +62,7 @@ def solve(
     planner: str = "fast-downward",
     time_limit: float = 60.0,
     memory_limit: int = 4000,
+    anytime: Annotated[bool, Parameter(negative="")] = False,
     output: OutputOption = Output(),
 ) -> int:
     """Find a plan; it is replayed before it is printed.
@@ -78,6 +79,8 @@ def solve(
         Seconds for reading, grounding and search together.
     memory_limit: int
         Memory of the planner in MB.
+    anytime: bool
+        Go on improving the plan until it is proved to be cheapest or the time is up.
     """
     from llm_modulo.planning import solve as solve_texts
 
@@ -87,6 +90,8 @@ def solve(
         planner=planner,
         time_limit=time_limit,
         memory_limit=memory_limit,
+        anytime=anytime,
+        on_improvement=lambda i: output.remark(f"cost {i.cost:.12g} after {i.seconds:.1f} s"),
     )
     total = result.seconds.get("total") or 0.0
     if result.plan is not None:

@@ -14,6 +14,7 @@ from ._simulation import (
 from ._solve import (
     DEFAULT_PLANNER,
     MAX_SECONDS,
+    Improvement,
     SolveResult,
     run_sync,
     set_concurrency,
@@ -24,6 +25,7 @@ from ._solve import (
 __all__ = [
     "DEFAULT_PLANNER",
     "MAX_SECONDS",
+    "Improvement",
     "Simulation",
     "SimulationStep",
     "SolveResult",

@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -21,11 +21,20 @@ from llm_modulo.pddl import Problem, check, planner_objection
 
 from ._plan_text import plan_digest
 from ._simulation import UnsupportedBySimulation, replay, spell_plan
-from .planners import Limits, Planner, PlannerReport, PreparedPlanner, find_planner
+from .planners import (
+    AnytimePlanner,
+    Limits,
+    Planner,
+    PlannerReport,
+    PreparedPlanner,
+    Steps,
+    find_planner,
+)
 
 __all__ = [
     "DEFAULT_PLANNER",
     "MAX_SECONDS",
+    "Improvement",
     "SolveResult",
     "run_sync",
     "set_concurrency",
@@ -81,6 +90,21 @@ class SolveResult:
         return result
 
 
+@dataclass(frozen=True, kw_only=True)
+class Improvement:
+    """A plan on the way to the best one.
+
+    Attributes:
+        plan: steps `(action object …)` in the problem's own spelling.
+        cost: by the problem's metric.
+        seconds: since the solve began.
+    """
+
+    plan: tuple[str, ...]
+    cost: float
+    seconds: float
+
+
 @dataclass
 class _Places:
     """The planners that may run at once in one event loop, and how many solves know of them."""
@@ -131,6 +155,8 @@ async def solve_async(
     planner: str = DEFAULT_PLANNER,
     time_limit: float = 60.0,
     memory_limit: int = 4_000,
+    anytime: bool = False,
+    on_improvement: Callable[[Improvement], None] | None = None,
 ) -> SolveResult:
     """Find a plan for a PDDL problem.
 
@@ -140,6 +166,9 @@ async def solve_async(
         planner: a name of the planner registry.
         time_limit: wall-clock seconds for reading, grounding and search together.
         memory_limit: address space of the planner, in units of 10⁶ bytes.
+        anytime: go on improving the plan until it is proved to be cheapest or the time is
+            up; `fast-downward` can.
+        on_improvement: is called, in the event loop, with each plan on the way.
 
     Returns:
         A result with exactly one outcome; texts with errors give `invalid_input` and
@@ -147,11 +176,14 @@ async def solve_async(
         accepted it.
 
     Raises:
-        UsageError: an unknown planner, a limit that makes no sense, a text too large.
+        UsageError: an unknown planner, one that cannot go on improving where that is asked
+            for, a limit that makes no sense, a text too large.
         asyncio.CancelledError: this task was cancelled; the planner is dead by then.
     """
     limits = _limits(time_limit, memory_limit)
     engine = find_planner(planner)
+    if anytime and not isinstance(engine, AnytimePlanner):
+        raise UsageError(f"{planner} cannot go on improving a plan; fast-downward can.")
     start = time.perf_counter()
     if isinstance(engine, PreparedPlanner):
         engine.prepare()
@@ -171,8 +203,21 @@ async def solve_async(
     limits = replace(limits, seconds=max(0.0, limits.seconds - checked_seconds))
     async with _place():
         start = time.perf_counter() - checked_seconds
+
+        async def run(folder: Path) -> PlannerReport:
+            if not anytime or not isinstance(engine, AnytimePlanner):
+                return await engine.run(folder=folder, limits=limits)
+
+            def on_plan(steps: Steps) -> None:
+                if on_improvement is not None:
+                    on_improvement(_improvement(problem_model, steps, start))
+
+            return await engine.improve(
+                folder=folder, limits=limits, features=features, on_plan=on_plan
+            )
+
         try:
-            report = await _run_privately(engine, domain, problem, limits)
+            report = await _run_privately(run, domain, problem)
         except OSError as error:
             reason = f"The planner could not be run: {error.strerror or error}."
             return _without_run(engine, PlanningOutcome.CRASHED, reason, start)
@@ -186,11 +231,19 @@ def solve(
     planner: str = DEFAULT_PLANNER,
     time_limit: float = 60.0,
     memory_limit: int = 4_000,
+    anytime: bool = False,
+    on_improvement: Callable[[Improvement], None] | None = None,
 ) -> SolveResult:
     """Find a plan for a PDDL problem; `solve_async` for callers without an event loop."""
     return run_sync(
         solve_async(
-            domain, problem, planner=planner, time_limit=time_limit, memory_limit=memory_limit
+            domain,
+            problem,
+            planner=planner,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            anytime=anytime,
+            on_improvement=on_improvement,
         )
     )
 
@@ -236,15 +289,24 @@ def _limits(time_limit: float, memory_limit: int) -> Limits:
     return Limits(seconds=float(time_limit), memory_mb=int(memory_limit))
 
 
+def _improvement(problem: Problem, steps: Steps, start: float) -> Improvement:
+    replayed = replay(problem, steps)
+    return Improvement(
+        plan=tuple(spell_plan(problem, steps)),
+        cost=replayed.cost,
+        seconds=round(time.perf_counter() - start, 6),
+    )
+
+
 async def _run_privately(
-    engine: Planner, domain: str, problem: str, limits: Limits
+    run: Callable[[Path], Awaitable[PlannerReport]], domain: str, problem: str
 ) -> PlannerReport:
     """Run a planner in a folder of its own, which is gone afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="llm-modulo-"))
     try:
         (folder / "domain.pddl").write_text(_in_ascii(domain), encoding="ascii")
         (folder / "problem.pddl").write_text(_in_ascii(problem), encoding="ascii")
-        return await engine.run(folder=folder, limits=limits)
+        return await run(folder)
     finally:
         with suppress(OSError):
             shutil.rmtree(folder)
@@ -273,7 +335,7 @@ def _verified(
         lower_bound=cost if optimal and cost is not None else report.lower_bound,
         optimal=optimal,
         validated=validated,
-        planner=_identity(engine),
+        planner=_identity(engine, report.configuration),
         seconds=_seconds(report, start),
         expanded=report.expanded,
         peak_memory_mb=report.peak_memory_mb,
@@ -314,11 +376,11 @@ def _without_run(
     )
 
 
-def _identity(engine: Planner) -> dict[str, str]:
+def _identity(engine: Planner, configuration: str | None = None) -> dict[str, str]:
     return {
         "name": engine.name,
         "version": engine.version() or "",
-        "configuration": engine.configuration,
+        "configuration": configuration or engine.configuration,
     }
 
 

@@ -14,16 +14,18 @@ from typing import Any
 from llm_modulo.errors import UsageError
 
 from ._fast_downward import FastDownward, driver_script
-from ._planner import Limits, Planner, PlannerReport, PreparedPlanner
+from ._planner import AnytimePlanner, Limits, Planner, PlannerReport, PreparedPlanner, Steps
 from ._unified_planning import UnifiedPlanningEngine
 
 __all__ = [
     "PLANNERS",
+    "AnytimePlanner",
     "FastDownward",
     "Limits",
     "Planner",
     "PlannerReport",
     "PreparedPlanner",
+    "Steps",
     "UnifiedPlanningEngine",
     "driver_script",
     "find_planner",

@@ -7,8 +7,13 @@ Exit codes: https://www.fast-downward.org/latest/documentation/exit-codes/
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
+import itertools
 import re
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -16,8 +21,8 @@ from pathlib import Path
 from llm_modulo.outcomes import PlanningOutcome
 
 from .._plan_text import read_plan
-from ._planner import Limits, PlannerReport
-from ._process import prepare_warm_start, read_log, run_warm_child
+from ._planner import Limits, PlannerReport, Steps
+from ._process import ProcessEnd, prepare_warm_start, read_log, run_warm_child
 
 __all__ = ["FastDownward", "driver_script"]
 
@@ -26,6 +31,17 @@ _LAMA_FIRST = (
     "pref=false),cost_type=one), let(hff, eval_modify_costs(ff(),cost_type=one),"
     " lazy_greedy([hff,hlm],preferred=[hff,hlm],cost_type=one,reopen_closed=false)))"
 )
+_ITERATED = (
+    "let(hlm, landmark_sum(lm_reasonable_orders_hps(lm_rhw()),pref=false), let(hff, ff(),"
+    " iterated([lazy_greedy([hff,hlm],preferred=[hff,hlm]),"
+    " lazy_wastar([hff,hlm],preferred=[hff,hlm],w=5),"
+    " lazy_wastar([hff,hlm],preferred=[hff,hlm],w=3),"
+    " lazy_wastar([hff,hlm],preferred=[hff,hlm],w=1),"
+    " astar({last})], repeat_last=false, continue_on_solve=true,"
+    " pass_bound=true)))"
+)
+_BEYOND_LMCUT = {":conditional-effects", ":derived-predicates", ":universal-preconditions"}
+_WATCH_SECONDS = 0.1
 _OUTCOMES = {
     10: PlanningOutcome.UNSOLVABLE,
     11: PlanningOutcome.UNSOLVABLE,
@@ -58,6 +74,12 @@ def _installation() -> Path | None:
     if spec is None or not spec.submodule_search_locations:
         return None
     return Path(spec.submodule_search_locations[0]) / "downward"
+
+
+def _binary() -> Path:
+    root = _installation()
+    assert root is not None
+    return root / "builds/release/bin/downward"
 
 
 def driver_script() -> Path | None:
@@ -115,14 +137,53 @@ class FastDownward:
 
     async def run(self, *, folder: Path, limits: Limits) -> PlannerReport:
         """See `Planner.run`."""
-        root = _installation()
-        assert root is not None
         task = {
             "kind": "fast-downward",
-            "binary": str(root / "builds/release/bin/downward"),
+            "binary": str(_binary()),
             "search": ["--search", self._search],
         }
         end = await run_warm_child(task, folder=folder, limits=limits)
+        return self._read(end, folder)
+
+    async def improve(
+        self,
+        *,
+        folder: Path,
+        limits: Limits,
+        features: Collection[str],
+        on_plan: Callable[[Steps], None],
+    ) -> PlannerReport:
+        """See `AnytimePlanner.improve`; LAMA's iterations, then a search for the proof."""
+        last = "blind()" if _BEYOND_LMCUT & set(features) else "lmcut()"
+        search = _ITERATED.format(last=last)
+        configuration = f"--search {search}"
+        task = {
+            "kind": "fast-downward",
+            "binary": str(_binary()),
+            "search": ["--search", search],
+        }
+        watcher = asyncio.create_task(_watch(folder, on_plan))
+        try:
+            end = await run_warm_child(task, folder=folder, limits=limits)
+        finally:
+            watcher.cancel()
+            with suppress(asyncio.CancelledError):
+                await watcher
+        plans = _plans(folder)
+        if not plans:
+            return self._read(end, folder)
+        log = read_log(folder)
+        proof = log.rpartition("Starting search: astar")[2] if "search: astar" in log else ""
+        proved = re.search(r"no plan with cost \d+ or less exists|Solution found!", proof)
+        outcome = PlanningOutcome.SOLVED_OPTIMALLY if proved else PlanningOutcome.SOLVED
+        report = _report(outcome, plans[-1], log, optimal=False)
+        bounds = [int(f) for f in _NUMBERS["f"].findall(proof)]
+        bound = None if proved or not bounds else float(max(bounds))
+        expanded = report.expanded if end.returncode == 0 else None  # not of one iteration alone
+        return replace(report, lower_bound=bound, expanded=expanded, configuration=configuration)
+
+    def _read(self, end: ProcessEnd, folder: Path) -> PlannerReport:
+        """What a run that looked for one plan has found."""
         log = read_log(folder)
         if end.out_of_time:
             outcome = PlanningOutcome.TIMEOUT
@@ -138,6 +199,28 @@ class FastDownward:
             steps = tuple(read_plan(plan_file.read_text())) if plan_file.exists() else None
             outcome = outcome if steps is not None else PlanningOutcome.CRASHED
         return _report(outcome, steps, log, optimal=self.optimal)
+
+
+def _plans(folder: Path) -> list[Steps]:
+    """The plans that are written in full, each cheaper than the one before."""
+    plans: list[Steps] = []
+    for number in itertools.count(1):
+        file = folder / f"plan.{number}"
+        text = file.read_text() if file.exists() else ""
+        if not text.rpartition("\n;")[2].startswith(" cost ="):
+            return plans
+        plans.append(tuple(read_plan(text)))
+    raise AssertionError
+
+
+async def _watch(folder: Path, on_plan: Callable[[Steps], None]) -> None:
+    """Call back with each plan soon after it has been written; ends by cancellation."""
+    seen = 0
+    while True:
+        await asyncio.sleep(_WATCH_SECONDS)
+        for plan in _plans(folder)[seen:]:
+            on_plan(plan)
+            seen += 1
 
 
 def _report(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from llm_modulo.outcomes import PlanningOutcome
 
-__all__ = ["Limits", "Planner", "PlannerReport", "PreparedPlanner"]
+__all__ = ["AnytimePlanner", "Limits", "Planner", "PlannerReport", "PreparedPlanner", "Steps"]
+
+Steps = tuple[tuple[str, ...], ...]
+"""A plan's steps `(action, object, …)`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,15 +38,17 @@ class PlannerReport:
         lower_bound: a proved bound on the cost of every plan.
         seconds: phases `read`, `ground`, `search`, as far as they are known.
         log: the beginning and the end of what it printed.
+        configuration: what it was started with, if that is not the planner's own.
     """
 
     outcome: PlanningOutcome
-    steps: tuple[tuple[str, ...], ...] | None = None
+    steps: Steps | None = None
     lower_bound: float | None = None
     expanded: int | None = None
     peak_memory_mb: float | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     log: str = ""
+    configuration: str | None = None
 
 
 class Planner(Protocol):
@@ -80,3 +85,26 @@ class PreparedPlanner(Protocol):
 
     def prepare(self) -> None:
         """Start what every solve needs; returns at once and never fails."""
+
+
+@runtime_checkable
+class AnytimePlanner(Protocol):
+    """A planner that can go on improving its plan until the limit."""
+
+    async def improve(
+        self,
+        *,
+        folder: Path,
+        limits: Limits,
+        features: Collection[str],
+        on_plan: Callable[[Steps], None],
+    ) -> PlannerReport:
+        """As `Planner.run`, until nothing can be improved or the time is up.
+
+        Args:
+            features: what the task uses beyond STRIPS, as in `Domain.features`.
+            on_plan: is called in the event loop with each plan as it comes.
+
+        Returns:
+            The best plan, with outcome `solved_optimally` if none is cheaper, else `solved`.
+        """
