@@ -10,12 +10,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from llm_modulo.planning import solve, solve_async
-from llm_modulo.planning.planners import _warm_start
-from llm_modulo.planning.planners._process import prepare_warm_start
+from llm_modulo.planning.planners import Limits, _warm_start
+from llm_modulo.planning.planners._process import prepare_warm_start, run_child, run_warm_child
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 Corridor = Callable[..., str]
@@ -68,6 +69,46 @@ def test_tasks_that_fail_do_not_spoil_the_next(sokoban: str, corridor_problem: C
         plans.add(solve(sokoban, corridor_problem(9), planner="fast-downward-opt").plan)
     assert len(plans) == 1
     assert None not in plans
+
+
+SWITCHES = """(define (domain switches) (:requirements :adl :derived-predicates :action-costs)
+  (:predicates (on ?l) (next ?l ?m) (lit ?l)) (:functions (total-cost) - number)
+  (:derived (lit ?l) (or (on ?l) (exists (?m) (and (next ?m ?l) (lit ?m)))))
+  (:action press :parameters (?l) :precondition (not (lit ?l))
+    :effect (and (on ?l) (increase (total-cost) 2)
+      (forall (?m) (when (and (next ?l ?m) (on ?m)) (not (on ?m)))))))
+"""
+SWITCH_PROBLEM = """(define (problem p) (:domain switches) (:objects a b c)
+  (:init (next a b) (= (total-cost) 0)) (:goal (forall (?l) (lit ?l)))
+  (:metric minimize (total-cost)))
+"""
+
+
+def test_a_forked_translation_is_that_of_a_fresh_process(
+    sokoban: str, corridor_problem: Corridor, tmp_path: Path
+) -> None:
+    """Byte for byte, also after the forkserver has practised and others have failed."""
+    tasks = [(sokoban, corridor_problem(9)), (SWITCHES, SWITCH_PROBLEM)]
+    limits = Limits(seconds=30.0)
+
+    async def translate(domain: str, problem: str, name: str, run: Callable[..., Any]) -> bytes:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "domain.pddl").write_text(domain)
+        (folder / "problem.pddl").write_text(problem)
+        task = {"kind": "fast-downward", "binary": "/bin/true", "search": []}
+        end = await run(task, folder=folder, limits=limits)
+        assert end.returncode == 0
+        return (folder / "task.sas").read_bytes()
+
+    async def compare() -> None:
+        for turn in range(20):
+            for number, texts in enumerate(tasks):
+                warm = await translate(*texts, f"warm-{turn}-{number}", run_warm_child)
+                if turn in (0, 19):
+                    assert warm == await translate(*texts, f"cold-{turn}-{number}", run_child)
+
+    asyncio.run(compare())
 
 
 def test_a_dead_forkserver_is_replaced(sokoban: str, corridor_problem: Corridor) -> None:
