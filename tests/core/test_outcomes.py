@@ -10,7 +10,7 @@ import pytest
 from llm_modulo.errors import UsageError
 from llm_modulo.outcomes import PlanningOutcome
 from llm_modulo.planning import SolveResult, solve
-from llm_modulo.planning.planners import list_planners, planner_names
+from llm_modulo.planning.planners import _warm_start, list_planners, planner_names
 
 TINY = "(define (domain d) (:predicates (p) (q)) (:action a :parameters () :effect (p)))"
 TINY_PROBLEM = "(define (problem x) (:domain d) (:init (q)) (:goal (p)))"
@@ -131,11 +131,15 @@ def test_what_a_planner_lacks_is_said_without_starting_it(
 
 
 def test_unsupported_is_what_an_engine_cannot_read() -> None:
-    # unified-planning wants the effect of an action to stand last.
-    domain = TINY.replace(":effect (p)", ":effect (p) :precondition (q)")
-    result = solve(domain, TINY_PROBLEM, planner="pyperplan")
+    # To unified-planning a type that is only named as a parent is no `object`.
+    domain = """(define (domain d) (:requirements :typing) (:types a - top)
+      (:predicates (p ?x - object) (q ?x - object))
+      (:action act :parameters (?x - a) :precondition (q ?x) :effect (p ?x)))"""
+    problem = "(define (problem x) (:domain d) (:objects o - a) (:init (q o)) (:goal (p o)))"
+    result = solve(domain, problem, planner="pyperplan")
     assert without_plan(result) is PlanningOutcome.UNSUPPORTED
-    assert result.log_tail.startswith("unified-planning cannot read it: Expected ")
+    assert result.log_tail.startswith("unified-planning cannot read it: ")
+    assert solve(domain, problem).plan == ("(act o)",)
 
 
 def test_action_costs_are_unsupported_by_an_engine_that_would_ignore_them() -> None:
@@ -221,6 +225,7 @@ def test_crashed_where_no_folder_can_be_made(monkeypatch: pytest.MonkeyPatch) ->
 def test_crashed_where_no_process_can_be_started(
     monkeypatch: pytest.MonkeyPatch, temporary_folder: Path
 ) -> None:
+    _warm_start.stop()
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     result = solve(TINY, TINY_PROBLEM)
     assert without_plan(result) is PlanningOutcome.CRASHED
@@ -229,6 +234,7 @@ def test_crashed_where_no_process_can_be_started(
 
 
 def test_crashed_where_the_planner_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    _warm_start.stop()
     monkeypatch.setattr("sys.executable", "/bin/false")
     for planner in ("fast-downward", "pyperplan"):
         assert without_plan(solve(TINY, TINY_PROBLEM, planner=planner)) is PlanningOutcome.CRASHED

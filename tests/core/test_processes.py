@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -172,6 +173,77 @@ def test_no_descriptor_is_left_after_many_solves(
         assert solve(*endless_tasks(3)).outcome == "unsolvable"
         assert solve(*endless_tasks(50), time_limit=0.15).outcome == "timeout"
     assert len(os.listdir("/proc/self/fd")) <= before
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_five_hundred_mixed_solves_leave_nothing(
+    nothing_is_left: Path,
+    endless_tasks: Task,
+    sokoban: str,
+    corridor_problem: Callable[..., str],
+    concurrency: Callable[[int], None],
+) -> None:
+    """Solved, out of time, out of memory, cancelled, and killed from outside, four at once."""
+    concurrency(4)
+    rng = random.Random(11)
+    solve(sokoban, corridor_problem(5))
+    descriptors = len(os.listdir("/proc/self/fd"))
+    threads = threading.active_count()
+    outcomes: dict[str, Counter[str]] = {}
+
+    async def one(kind: str, cells: int) -> None:
+        planner = rng.choice(["fast-downward", "fast-downward-opt"])
+        limits: dict[str, Any] = {}
+        texts = (sokoban, corridor_problem(cells))
+        if kind == "timeout":
+            texts, limits = endless_tasks(60), {"time_limit": 0.2}
+        elif kind == "memout":
+            texts, limits = (sokoban, corridor_problem(1_000)), {"memory_limit": 50}
+        elif kind in ("cancel", "kill"):
+            texts = endless_tasks(60)
+        elif kind == "pyperplan":
+            planner = "pyperplan"
+        task = asyncio.create_task(solve_async(*texts, planner=planner, **limits))
+        if kind == "cancel":
+            await asyncio.sleep(rng.uniform(0.0, 0.3))
+            task.cancel()
+        elif kind == "kill":
+            await asyncio.sleep(rng.uniform(0.1, 0.5))
+            for pid in processes_in(nothing_is_left):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        try:
+            result = await task
+            outcomes.setdefault(kind, Counter())[result.outcome] += 1
+            if result.plan is not None:
+                assert len(result.plan) == cells - 2
+        except asyncio.CancelledError:
+            outcomes.setdefault(kind, Counter())["cancelled"] += 1
+
+    async def all_of_them() -> None:
+        kinds = ["solve"] * 250 + ["timeout"] * 80 + ["memout"] * 60 + ["cancel"] * 80
+        kinds += ["kill"] * 20 + ["pyperplan"] * 10
+        rng.shuffle(kinds)
+        queue = list(kinds)
+
+        async def work() -> None:
+            while queue:
+                await one(queue.pop(), rng.randint(5, 25))
+
+        await asyncio.gather(*(work() for _ in range(4)))
+
+    asyncio.run(all_of_them())
+    assert sum(counter.total() for counter in outcomes.values()) == 500
+    # What was killed from outside, and what ran beside it, has crashed or was done already.
+    assert outcomes["solve"].keys() <= {"solved", "solved_optimally", "crashed"}
+    assert outcomes["solve"]["crashed"] < 80
+    assert outcomes["timeout"]["timeout"] > 60
+    assert outcomes["memout"]["memout"] > 40
+    assert outcomes["cancel"]["cancelled"] > 60
+    assert outcomes["kill"].keys() <= {"crashed", "memout"}
+    assert len(os.listdir("/proc/self/fd")) <= descriptors
+    assert threading.active_count() <= threads + 1
 
 
 @pytest.mark.parametrize(
