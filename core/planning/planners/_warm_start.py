@@ -9,6 +9,7 @@ is dead and reaped.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
 import os
 import socket
@@ -166,3 +167,6 @@ async def _killed(channel: socket.socket) -> bytes:
     if cancelled:
         raise asyncio.CancelledError
     return b"" if waiter.exception() else waiter.result()
+
+
+atexit.register(stop)

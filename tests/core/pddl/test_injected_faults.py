@@ -334,6 +334,29 @@ def name_with_a_dot(rng, domain, problem):
     return in_problem(domain, text, at, "bad-name")
 
 
+def missing_opening_parenthesis_of_fact(rng, domain, problem):
+    match = choose(rng, problem, ATOM, ":init")
+    text = replaced(problem, match.start(), match.start() + 1, "")
+    return in_problem(domain, text, match.start(), "missing-parenthesis")
+
+
+def missing_opening_parenthesis_of_section(rng, domain, problem):
+    at = problem.index(rng.choice(["(:init", "(:goal", "(:objects"]))
+    return in_problem(domain, replaced(problem, at, at + 1, ""), at, "missing-parenthesis")
+
+
+def missing_opening_parenthesis_in_action(rng, domain, problem):
+    match = choose(rng, domain, SCHEMA_ATOM, ":action")
+    text = replaced(domain, match.start(), match.start() + 1, "")
+    return in_domain(text, problem, match.start(), "missing-parenthesis")
+
+
+def doubled_opening_parenthesis(rng, domain, problem):
+    match = choose(rng, problem, ATOM, rng.choice([":init", ":goal"]))
+    text = replaced(problem, match.start(), match.start(), "(")
+    return in_problem(domain, text, match.start(), "extra-parenthesis")
+
+
 def facts_as_calls(rng, domain, problem):
     start, end = span_of(problem, ":init")
     facts = ATOM.sub(r"\1(\2)", problem[start:end])
@@ -430,6 +453,10 @@ FAULTS: dict[str, Planter] = {
         conjunction_between,
         text_with_escapes,
         name_with_a_dot,
+        missing_opening_parenthesis_of_fact,
+        missing_opening_parenthesis_of_section,
+        missing_opening_parenthesis_in_action,
+        doubled_opening_parenthesis,
         facts_as_calls,
         goal_before_init,
         effect_before_precondition,

@@ -285,7 +285,7 @@ CASES: list[Case] = [
         "domain",
         "(clear ?from))))\n",
         "(clear ?from)))\n  )\n  (:action wait :parameters () :effect (and)))\n",
-        [("extra-parenthesis", 12, 3)],
+        [("extra-parenthesis", 11, 90)],
     ),
     (
         "parenthesis missing after :objects",
