@@ -109,11 +109,18 @@ def sections(
     placed: list[tuple[int, Symbol]] = []
     found: dict[str, list[Form]] = {keyword: [] for keyword in known}
     present = {n.key for n in nodes if isinstance(n, Form)}
+    astray = False
     for node in nodes:
-        if isinstance(node, Symbol) or not node.key:
-            source.report("malformed", node, f"Expected a section such as `({known[0]} …)` here.")
+        key = "" if isinstance(node, Symbol) else node.key
+        if isinstance(node, Symbol) or not key:
+            if not astray:
+                message = f"Expected a section such as `({known[0]} …)` here."
+                source.report("malformed", node, message)
+            astray = True
             continue
-        key = node.key
+        if key not in found and astray and key[0] != ":" and f":{key}" not in known:
+            continue  # goes on with what has been reported
+        astray = key not in found and key[0] != ":"
         if key not in found:
             key = resembled_keyword(key, [k for k in known if k not in present or k in repeatable])
             source.report(
