@@ -1,6 +1,7 @@
 """What conditions and effects mean in a state (PDDL 2.1 level 1 with ADL and action costs).
 
-A state is a set of facts; a fact that is not in it is false. Effects are read off the
+A state is a set of facts, the derived ones among them; a fact that is not in it is false.
+Effects are read off the
 state before the action; what an action both adds and deletes is true afterwards, as the
 standard and Fast Downward have it.
 """
@@ -31,22 +32,26 @@ from llm_modulo.pddl import (
 )
 
 __all__ = [
+    "Binding",
     "GroundEffect",
     "UndefinedValue",
+    "free_variables",
     "ground",
     "ground_effect",
     "holds",
+    "predicates_of",
+    "substitute",
     "unsatisfied",
     "unsupported_feature",
 ]
 
 Binding = Mapping[str, str]
+"""Variables in lower case, with the objects that they stand for."""
 
 _NOT_SIMULATED = {
     ":numeric-fluents": "numeric fluents",
     ":object-fluents": "object fluents",
     ":durative-actions": "durative actions",
-    ":derived-predicates": "derived predicates",
     ":timed-initial-literals": "timed initial literals",
     ":preferences": "preferences",
     ":constraints": "trajectory constraints",
@@ -74,14 +79,15 @@ def ground(atom: Atom, binding: Binding) -> Atom:
 def holds(formula: Formula, state: Set[Atom], binding: Binding, problem: Problem) -> bool:
     """Whether a formula is true in a state, with its free variables bound."""
     match formula:
-        case Atom("=", (left, right)):
-            return binding.get(left.lower(), left) == binding.get(right.lower(), right)
         case Atom():
+            if formula.predicate == "=":
+                left, right = (binding.get(t.lower(), t) for t in formula.terms)
+                return left == right
             return ground(formula, binding) in state
-        case Not(operand):
-            return not holds(operand, state, binding, problem)
         case And(operands):
             return all(holds(f, state, binding, problem) for f in operands)
+        case Not(operand):
+            return not holds(operand, state, binding, problem)
         case Or(operands):
             return any(holds(f, state, binding, problem) for f in operands)
         case Imply(premise, conclusion):
@@ -112,7 +118,7 @@ def unsatisfied(
         return list(dict.fromkeys(itertools.chain.from_iterable(parts)))
     if holds(formula, state, binding, problem):
         return []
-    return [str(_substitute(formula, binding))]
+    return [str(substitute(formula, binding))]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,10 +128,6 @@ class GroundEffect:
     add: frozenset[Atom]
     delete: frozenset[Atom]
     cost: float
-
-    def apply(self, state: Set[Atom]) -> frozenset[Atom]:
-        """The state afterwards."""
-        return frozenset((state - self.delete) | self.add)
 
 
 def ground_effect(
@@ -186,24 +188,57 @@ def _bindings(
         yield {**binding, **{v.name.lower(): o for v, o in zip(variables, values, strict=True)}}
 
 
-def _substitute(formula: Formula, binding: Binding) -> Formula:
+def substitute(formula: Formula, binding: Binding) -> Formula:
+    """Replace a formula's free variables; the new terms must not be its bound ones."""
     match formula:
         case Atom():
             return ground(formula, binding)
         case Not(operand):
-            return Not(_substitute(operand, binding))
+            return Not(substitute(operand, binding))
         case And(operands):
-            return And(tuple(_substitute(f, binding) for f in operands))
+            return And(tuple(substitute(f, binding) for f in operands))
         case Or(operands):
-            return Or(tuple(_substitute(f, binding) for f in operands))
+            return Or(tuple(substitute(f, binding) for f in operands))
         case Imply(premise, conclusion):
-            return Imply(_substitute(premise, binding), _substitute(conclusion, binding))
+            return Imply(substitute(premise, binding), substitute(conclusion, binding))
         case Exists(variables, body):
-            return Exists(variables, _substitute(body, _without(binding, variables)))
+            return Exists(variables, substitute(body, _without(binding, variables)))
         case Forall(variables, body):
-            return Forall(variables, _substitute(body, _without(binding, variables)))
+            return Forall(variables, substitute(body, _without(binding, variables)))
 
 
 def _without(binding: Binding, variables: Sequence[TypedName]) -> Binding:
     bound = {v.name.lower() for v in variables}
     return {name: value for name, value in binding.items() if name not in bound}
+
+
+def free_variables(formula: Formula) -> frozenset[str]:
+    """A formula's free variables in lower case."""
+    match formula:
+        case Atom():
+            return frozenset(t.lower() for t in formula.terms if t.startswith("?"))
+        case Not(operand):
+            return free_variables(operand)
+        case And(operands) | Or(operands):
+            return frozenset().union(*map(free_variables, operands))
+        case Imply(premise, conclusion):
+            return free_variables(premise) | free_variables(conclusion)
+        case Exists(variables, body) | Forall(variables, body):
+            return free_variables(body) - {v.name.lower() for v in variables}
+
+
+def predicates_of(formula: Formula, *, positive: bool = True) -> Iterator[tuple[str, bool]]:
+    """Every predicate of a formula, with whether it stands there unnegated."""
+    match formula:
+        case Atom():
+            yield formula.predicate, positive
+        case Not(operand):
+            yield from predicates_of(operand, positive=not positive)
+        case And(operands) | Or(operands):
+            for operand in operands:
+                yield from predicates_of(operand, positive=positive)
+        case Imply(premise, conclusion):
+            yield from predicates_of(premise, positive=not positive)
+            yield from predicates_of(conclusion, positive=positive)
+        case Exists(_, body) | Forall(_, body):
+            yield from predicates_of(body, positive=positive)

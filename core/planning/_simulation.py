@@ -6,7 +6,7 @@ here before anybody sees it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,20 +15,24 @@ from llm_modulo.pddl import Action, Atom, Problem, check_size, parse
 
 from ._plan_text import read_plan
 from ._semantics import (
-    GroundEffect,
     UndefinedValue,
     ground_effect,
     holds,
     unsatisfied,
     unsupported_feature,
 )
+from ._state import State, Task, task_of
 
 __all__ = [
+    "Execution",
     "Simulation",
     "SimulationStep",
+    "Step",
+    "StepFails",
     "UnsupportedBySimulation",
     "Validation",
     "replay",
+    "require_simulable",
     "simulate",
     "spell_plan",
     "validate",
@@ -112,7 +116,7 @@ class Simulation:
         return result if self.stopped is None else {**result, "stopped": self.stopped}
 
 
-class _Failure(Exception):
+class StepFails(Exception):
     """A step that cannot be executed."""
 
     def __init__(self, reason: str, unsatisfied: Sequence[str] = ()) -> None:
@@ -120,56 +124,56 @@ class _Failure(Exception):
         self.unsatisfied = tuple(unsatisfied)
 
 
-class _Execution:
+class Execution:
     """A state that steps are applied to, one after the other."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.state: frozenset[Atom] = frozenset(problem.init)
+        self.task = task_of(problem)
+        self.state = State(self.task, problem.init)
         self.cost = 0.0
-        self._actions = {a.name.lower(): a for a in problem.domain.actions.values()}
-        self._objects = {o.name.lower(): o for o in problem.all_objects}
 
     def spell(self, step: Step) -> str:
         """A step in the problem's own spelling; unknown names stay as they are."""
-        action = self._actions.get(step[0].lower())
-        names = (self._objects.get(n.lower()) for n in step[1:])
-        spelled = (o.name if o else n for o, n in zip(names, step[1:], strict=True))
-        return f"({' '.join((action.name if action else step[0], *spelled))})"
+        return _spelled(self.task, step)
 
-    def execute(self, step: Step) -> GroundEffect:
-        """Apply a step; raises `_Failure` and changes nothing if it is not applicable."""
+    def execute(self, step: Step) -> tuple[list[Atom], list[Atom]]:
+        """Apply a step; the facts that became true, and those that became false.
+
+        Raises:
+            StepFails: it is not applicable; nothing has changed.
+        """
         action, binding = self._bind(step)
-        if not holds(action.precondition, self.state, binding, self.problem):
-            missing = unsatisfied(action.precondition, self.state, binding, self.problem)
-            raise _Failure("A precondition does not hold", missing)
+        true = self.state.true
+        if not holds(action.precondition, true, binding, self.problem):
+            missing = unsatisfied(action.precondition, true, binding, self.problem)
+            raise StepFails("A precondition does not hold", missing)
         try:
-            effect = ground_effect(action, binding, self.state, self.problem)
+            effect = ground_effect(action, binding, true, self.problem)
         except UndefinedValue as error:
-            raise _Failure(str(error)) from None
-        self.state = effect.apply(self.state)
+            raise StepFails(str(error)) from None
         self.cost += effect.cost
-        return effect
+        return self.state.apply(effect)
 
     def missing_goals(self) -> list[str]:
         """The parts of the goal that are false now."""
-        return unsatisfied(self.problem.goal, self.state, {}, self.problem)
+        return unsatisfied(self.problem.goal, self.state.true, {}, self.problem)
 
     def _bind(self, step: Step) -> tuple[Action, dict[str, str]]:
-        action = self._actions.get(step[0].lower())
+        action = self.task.actions.get(step[0].lower())
         if action is None:
-            raise _Failure(f"There is no action `{step[0]}`")
+            raise StepFails(f"There is no action `{step[0]}`")
         if len(step) - 1 != len(action.parameters):
-            raise _Failure(
+            raise StepFails(
                 f"`{action.name}` takes {len(action.parameters)} objects, not {len(step) - 1}"
             )
         binding = {}
         for written, parameter in zip(step[1:], action.parameters, strict=True):
-            known = self._objects.get(written.lower())
+            known = self.task.objects.get(written.lower())
             if known is None:
-                raise _Failure(f"There is no object `{written}`")
+                raise StepFails(f"There is no object `{written}`")
             if not self.problem.domain.is_subtype(known.types, parameter.types):
-                raise _Failure(
+                raise StepFails(
                     f"`{known.name}` is of type {' or '.join(known.types)},"
                     f" `{parameter.name}` must be {' or '.join(parameter.types)}"
                 )
@@ -177,13 +181,21 @@ class _Execution:
         return action, binding
 
 
+def _spelled(task: Task, step: Step) -> str:
+    action = task.actions.get(step[0].lower())
+    names = (task.objects.get(n.lower()) for n in step[1:])
+    spelled = (o.name if o else n for o, n in zip(names, step[1:], strict=True))
+    return f"({' '.join((action.name if action else step[0], *spelled))})"
+
+
 def spell_plan(problem: Problem, steps: Sequence[Step]) -> list[str]:
     """Write steps as `(action object …)` in the problem's own spelling."""
-    execution = _Execution(problem)
-    return [execution.spell(step) for step in steps]
+    task = task_of(problem)
+    return [_spelled(task, step) for step in steps]
 
 
-def _require_simulable(problem: Problem) -> None:
+def require_simulable(problem: Problem) -> None:
+    """Raise `UnsupportedBySimulation` if a feature of the problem is not simulated."""
     if (feature := unsupported_feature(problem)) is not None:
         raise UnsupportedBySimulation(
             f"The problem uses {feature}, which our own simulation does not cover."
@@ -196,12 +208,12 @@ def replay(problem: Problem, steps: Sequence[Step]) -> Validation:
     Raises:
         UnsupportedBySimulation: the problem has a feature that is not simulated.
     """
-    _require_simulable(problem)
-    execution = _Execution(problem)
+    require_simulable(problem)
+    execution = Execution(problem)
     for index, step in enumerate(steps):
         try:
             execution.execute(step)
-        except _Failure as failure:
+        except StepFails as failure:
             detail = f": {' '.join(failure.unsatisfied)}" if failure.unsatisfied else ""
             return Validation(
                 valid=False,
@@ -236,8 +248,7 @@ def validate(domain: str, problem: str, plan: str | Sequence[str]) -> Validation
         NotPddl: the texts have errors, or the plan has a line that is no step.
         UsageError: a text longer than `MAX_TEXT` characters.
         UnsupportedBySimulation: the problem has a feature that is not simulated, such as
-            numeric fluents, durative actions or derived predicates.
-        UsageError: a text that is too long.
+            numeric fluents or durative actions.
     """
     return replay(parse(domain, problem), _steps(plan))
 
@@ -245,26 +256,27 @@ def validate(domain: str, problem: str, plan: str | Sequence[str]) -> Validation
 def simulate(domain: str, problem: str, plan: str | Sequence[str]) -> Simulation:
     """Execute a plan and show what each step changes; stops before a step that fails.
 
+    Shown are the basic facts; derived ones, which follow from them, count in conditions.
+
     Arguments and errors as in `validate`.
     """
     model = parse(domain, problem)
-    _require_simulable(model)
-    execution = _Execution(model)
-    initial = tuple(sorted(map(str, execution.state)))
+    require_simulable(model)
+    execution = Execution(model)
+    initial = tuple(_sorted(model.init))
     steps: list[SimulationStep] = []
     stopped = None
     for step in _steps(plan):
-        before = execution.state
         try:
-            execution.execute(step)
-        except _Failure as failure:
+            added, deleted = execution.execute(step)
+        except StepFails as failure:
             stopped = f"{failure} in step {len(steps)}: {execution.spell(step)}."
             break
         steps.append(
             SimulationStep(
                 action=execution.spell(step),
-                add=tuple(_sorted(execution.state - before)),
-                delete=tuple(_sorted(before - execution.state)),
+                add=tuple(_sorted(added)),
+                delete=tuple(_sorted(deleted)),
             )
         )
     reached = stopped is None and not execution.missing_goals()
@@ -277,5 +289,5 @@ def _steps(plan: str | Sequence[str]) -> list[tuple[str, ...]]:
     return read_plan(plan)
 
 
-def _sorted(facts: frozenset[Atom]) -> Iterator[str]:
-    return iter(sorted(map(str, facts)))
+def _sorted(facts: Iterable[Atom]) -> list[str]:
+    return sorted(map(str, facts))
