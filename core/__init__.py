@@ -30,11 +30,19 @@ if TYPE_CHECKING:
     )
     from llm_modulo.outcomes import PlanningOutcome
     from llm_modulo.pddl import check
-    from llm_modulo.planning import SolveResult, simulate, solve, solve_async, validate
+    from llm_modulo.planning import (
+        SolveResult,
+        applicable_actions,
+        simulate,
+        solve,
+        solve_async,
+        validate,
+    )
 
 __all__ = [
     "PlanningOutcome",
     "SolveResult",
+    "applicable_actions",
     "certify",
     "check",
     "compare",
@@ -54,6 +62,7 @@ __all__ = [
 _HOMES = {
     "PlanningOutcome": "llm_modulo.outcomes",
     "SolveResult": "llm_modulo.planning",
+    "applicable_actions": "llm_modulo.planning",
     "certify": "llm_modulo.domains",
     "check": "llm_modulo.pddl",
     "compare": "llm_modulo.eval",

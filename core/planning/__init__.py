@@ -1,5 +1,6 @@
 """States, simulation, validation, and planners within limits."""
 
+from ._applicable import ApplicableActions, applicable, applicable_actions, successors
 from ._plan_text import format_plan, plan_digest, read_plan
 from ._simulation import (
     Simulation,
@@ -25,12 +26,15 @@ from ._solve import (
 __all__ = [
     "DEFAULT_PLANNER",
     "MAX_SECONDS",
+    "ApplicableActions",
     "Improvement",
     "Simulation",
     "SimulationStep",
     "SolveResult",
     "UnsupportedBySimulation",
     "Validation",
+    "applicable",
+    "applicable_actions",
     "format_plan",
     "plan_digest",
     "read_plan",
@@ -41,5 +45,6 @@ __all__ = [
     "solve",
     "solve_async",
     "spell_plan",
+    "successors",
     "validate",
 ]
