@@ -285,8 +285,7 @@ def test_costs_are_printed_in_full(run: Command, folder: Path) -> None:
     assert validated.stdout == "valid, cost 12345678\n"
 
 
-def test_a_cost_that_nobody_can_tell_is_unknown(run: Command, folder: Path) -> None:
-    # Derived predicates are not replayed yet, so the plan is not validated and not counted.
+def test_derived_predicates_are_replayed_and_counted(run: Command, folder: Path) -> None:
     (folder / "derived.pddl").write_text(
         """(define (domain door) (:requirements :strips :action-costs :derived-predicates)
         (:predicates (closed) (inside) (outside)) (:functions (total-cost) - number)
@@ -296,7 +295,7 @@ def test_a_cost_that_nobody_can_tell_is_unknown(run: Command, folder: Path) -> N
     problem = FILES["problem.pddl"].removesuffix(")\n") + " (:metric minimize (total-cost)))"
     (folder / "derived-problem.pddl").write_text(problem)
     solved = run("solve derived.pddl derived-problem.pddl")
-    assert solved.stdout.startswith("(walk)\n; solved, cost unknown, fast-downward, ")
+    assert solved.stdout.startswith("(walk)\n; solved, cost 7, fast-downward, ")
 
 
 def test_the_planner_runs_where_tmpdir_is_none(run: Command, folder: Path) -> None:

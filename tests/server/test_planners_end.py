@@ -173,7 +173,8 @@ def test_a_killed_server_over_stdio_leaves_no_planner(
     for peer in peers:
         peer.planners.wait_until_searching()
     for peer in peers:
-        os.kill(parent_of(peer.planners.alive()[0]), how)
+        forkserver = parent_of(peer.planners.alive()[0])
+        os.kill(parent_of(forkserver), how)
     for peer, solve in zip(peers, solves, strict=True):
         assert peer.planners.seconds_until_gone() < 1
         with pytest.raises(Exception, match="closed"):

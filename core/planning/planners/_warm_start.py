@@ -35,15 +35,19 @@ class _Owner:
     def __init__(self, environment: dict[str, str]) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", _script(), str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # an interrupt from the terminal is not for it
-            )
+            try:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-P", _script(), str(theirs.fileno())],
+                    pass_fds=[theirs.fileno()],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,  # an interrupt from the terminal is not for it
+                )
+            except OSError:
+                ours.close()
+                raise
         self.control = ours
         self.pid = os.getpid()
 
@@ -54,9 +58,14 @@ class _Owner:
     def close(self) -> None:
         """End it, and with it the tasks that it has running."""
         self.control.close()
-        if self.pid == os.getpid():
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(timeout=5.0)
+        if self.pid != os.getpid():
+            self.process.returncode = 0  # it is not our child: nobody here waits for it
+            return
+        try:
+            self.process.wait(timeout=5.0)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
 _lock = threading.Lock()
