@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -28,6 +28,7 @@ from .planners import (
     PlannerReport,
     PreparedPlanner,
     Steps,
+    Verdict,
     find_planner,
 )
 
@@ -55,8 +56,10 @@ class SolveResult:
 
     Attributes:
         outcome: see `PlanningOutcome`.
-        plan: steps `(action object …)` in the problem's own spelling, or None.
-        cost: the plan's cost by the problem's metric (steps, if it has none).
+        plan: steps `(action object …)` in the problem's own spelling, or None; with times
+            they are written `START: (action object …) [DURATION]`.
+        cost: the plan's cost by the problem's metric (steps, if it has none); None if it is
+            not known.
         lower_bound: a proved bound on the cost of every plan, or None.
         optimal: the plan is proved to be cheapest.
         validated: `replayed`: our own replay accepted the plan; `unified-planning`: its
@@ -181,7 +184,7 @@ async def solve_async(
         asyncio.CancelledError: this task was cancelled; the planner is dead by then.
     """
     limits = _limits(time_limit, memory_limit)
-    engine = find_planner(planner)
+    engine = await asyncio.to_thread(find_planner, planner)  # it may have to ask a process
     if anytime and not isinstance(engine, AnytimePlanner):
         raise UsageError(f"{planner} cannot go on improving a plan; fast-downward can.")
     start = time.perf_counter()
@@ -326,7 +329,7 @@ def _verified(
         outcome, cost, validated, remark = _judged(problem, report)
     plan = None
     if outcome.has_plan and report.steps is not None:
-        plan = tuple(spell_plan(problem, report.steps))
+        plan = _with_times(spell_plan(problem, report.steps), report)
     optimal = outcome is PlanningOutcome.SOLVED_OPTIMALLY
     return SolveResult(
         outcome=outcome,
@@ -353,8 +356,7 @@ def _judged(
     try:
         replayed = replay(problem, report.steps)
     except UnsupportedBySimulation as error:
-        cost = None if problem.metric else float(len(report.steps))
-        return report.outcome, cost, "none", f"\nNot validated: {error}"
+        return _judged_elsewhere(problem, report, str(error))
     if not replayed.valid:
         remark = f"\nThe planner's plan is not valid: {replayed.reason}"
         return PlanningOutcome.CRASHED, None, "none", remark
@@ -363,6 +365,31 @@ def _judged(
         remark = f"\nNot proved to be cheapest: the plan costs {cost:g}, the bound is {bound:g}."
         return PlanningOutcome.SOLVED, cost, "replayed", remark
     return report.outcome, cost, "replayed", ""
+
+
+def _judged_elsewhere(
+    problem: Problem, report: PlannerReport, why: str
+) -> tuple[PlanningOutcome, float | None, str, str]:
+    """What a plan is worth that our own replay cannot follow, as unified-planning says."""
+    verdict = report.verdict or Verdict(valid=None)
+    if verdict.valid:
+        return report.outcome, verdict.cost, "unified-planning", ""
+    if verdict.valid is False:
+        remark = f"\nThe planner's plan is not valid, says unified-planning: {verdict.remark}"
+        return PlanningOutcome.CRASHED, None, "none", remark
+    known = report.steps is not None and report.times is None and not problem.metric
+    cost = float(len(report.steps or ())) if known else None
+    return report.outcome, cost, "none", f"\nNot validated: {why} {verdict.remark}".rstrip()
+
+
+def _with_times(steps: Sequence[str], report: PlannerReport) -> tuple[str, ...]:
+    """Steps as the planning competitions write plans with times: `0.000: (a b) [5.000]`."""
+    if report.times is None:
+        return tuple(steps)
+    return tuple(
+        f"{start}: {step}" if duration is None else f"{start}: {step} [{duration}]"
+        for step, (start, duration) in zip(steps, report.times, strict=True)
+    )
 
 
 def _without_run(

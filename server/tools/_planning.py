@@ -60,7 +60,7 @@ async def validate_plan(
 
 async def list_planners() -> ToolResult:
     """List the planners that solve accepts, with versions; version null: not installed."""
-    planners = [PlannerModel(**entry) for entry in planning_list()]
+    planners = [PlannerModel(**entry) for entry in await asyncio.to_thread(planning_list)]
     model = PlannersModel(planners=planners)
     text = "\n".join(f"{p.name}: {p.summary} ({p.version or 'not installed'})" for p in planners)
     return ToolResult(content=text, structured_content=model.model_dump(mode="json"))

@@ -1,12 +1,14 @@
 """The registry of planners: name → configured planner.
 
 Third parties add to it by an entry point in the group `llm_modulo.planners` that loads a
-callable without arguments and returns a `Planner`.
+callable without arguments and returns a `Planner`. What is installed for unified-planning
+needs no entry: it is called `up:NAME`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from typing import Any
@@ -14,8 +16,16 @@ from typing import Any
 from llm_modulo.errors import UsageError
 
 from ._fast_downward import FastDownward, driver_script
-from ._planner import AnytimePlanner, Limits, Planner, PlannerReport, PreparedPlanner, Steps
-from ._unified_planning import UnifiedPlanningEngine
+from ._planner import (
+    AnytimePlanner,
+    Limits,
+    Planner,
+    PlannerReport,
+    PreparedPlanner,
+    Steps,
+    Verdict,
+)
+from ._unified_planning import PREFIX, UnifiedPlanningEngine, find_engine, installed_engines
 
 __all__ = [
     "PLANNERS",
@@ -27,6 +37,7 @@ __all__ = [
     "PreparedPlanner",
     "Steps",
     "UnifiedPlanningEngine",
+    "Verdict",
     "driver_script",
     "find_planner",
     "list_planners",
@@ -47,16 +58,26 @@ def _third_party() -> dict[str, metadata.EntryPoint]:
 
 
 def planner_names() -> list[str]:
-    """Names that `find_planner` accepts: ours first, then third parties', sorted."""
+    """The names that are known without asking: ours first, then third parties', sorted.
+
+    `find_planner` also accepts `up:NAME` for every engine installed for unified-planning.
+    """
     return [*PLANNERS, *sorted(_third_party().keys() - PLANNERS.keys())]
 
 
 def list_planners() -> list[dict[str, Any]]:
-    """`{"name", "summary", "optimal", "version"}` of each planner; no version: not installed."""
-    entries = [
+    """`{"name", "summary", "optimal", "version"}` of each planner; no version: not installed.
+
+    Further engines of unified-planning come last. They are asked of a process, once, which
+    takes seconds. Those that are planners of ours already are not repeated.
+    """
+    entries: list[Planner] = [
         PLANNERS[name]() if name in PLANNERS else _third_party()[name].load()()
         for name in planner_names()
     ]
+    with suppress(UsageError):  # `up:NAME` tells what is wrong
+        engines = installed_engines().engines
+        entries += [engine for name, engine in engines.items() if name not in PLANNERS]
     return [
         {"name": e.name, "summary": e.summary, "optimal": e.optimal, "version": e.version()}
         for e in entries
@@ -66,6 +87,8 @@ def list_planners() -> list[dict[str, Any]]:
 def find_planner(name: str) -> Planner:
     """Return the planner registered under a name.
 
+    `up:NAME` is asked of a process the first time, which takes seconds.
+
     Raises:
         UsageError: no planner has this name, or it is not installed here.
     """
@@ -73,6 +96,8 @@ def find_planner(name: str) -> Planner:
         planner = PLANNERS[name]()
     elif name in _third_party():
         planner = _third_party()[name].load()()
+    elif name.startswith(PREFIX):
+        return find_engine(name.removeprefix(PREFIX))
     else:
         raise UsageError(f"Unknown planner {name!r}; known: {', '.join(planner_names())}.")
     if planner.version() is None:

@@ -8,8 +8,8 @@ directory is private to the call and holds `domain.pddl` and `problem.pddl`.
   search binary, which writes `plan`. One process from start to end: the limits hold for
   both phases together, and killing it leaves nothing behind. Exit codes are Fast
   Downward's own.
-- `unified-planning` (`engine`, `optimal`): solves in this process and writes
-  `result.json`: `{"outcome", "steps", "seconds", "message", "peak_memory_mb"}`.
+- `unified-planning` (`engine`, `optimal`): solves in a process below this one and writes
+  `result.json`; without `engine` it lists the engines. See `_engine.py` and `_guard.py`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ import os
 import resource
 import signal
 import sys
-import time
 import traceback
-from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
@@ -32,16 +31,6 @@ TRANSLATE_OUT_OF_TIME = 21
 TRANSLATE_INPUT_ERROR = 31
 UNSUPPORTED = 34
 RESERVE = 10_000_000
-
-OUTCOMES = {
-    "SOLVED_OPTIMALLY": "solved_optimally",
-    "SOLVED_SATISFICING": "solved",
-    "UNSOLVABLE_PROVEN": "unsolvable",
-    "UNSOLVABLE_INCOMPLETELY": "exhausted",
-    "TIMEOUT": "timeout",
-    "MEMOUT": "memout",
-    "UNSUPPORTED_PROBLEM": "unsupported",
-}
 
 
 def bind_to_parent(parent: int) -> None:
@@ -91,69 +80,21 @@ def run_fast_downward(task: dict[str, Any]) -> None:
     os.execv(task["binary"], [task["binary"], *task["search"], "--internal-plan-file", "plan"])
 
 
-def solve(engine: str, optimal: bool) -> dict[str, Any]:
-    """Read, solve, and describe the result as JSON."""
-    from unified_planning.environment import get_environment
-    from unified_planning.exceptions import UPUnsupportedProblemTypeError, UPUsageError
-    from unified_planning.io import PDDLReader
-    from unified_planning.model.metrics import MinimizeSequentialPlanLength
-
-    environment = get_environment()  # the reader mixes another one up with it
-    environment.credits_stream = None
-    environment.error_used_name = False
-    reader = PDDLReader(environment)
-    start = time.perf_counter()
-    try:
-        problem = reader.parse_problem("domain.pddl", "problem.pddl")
-    except Exception as error:
-        return {"outcome": "unsupported", "message": f"unified-planning cannot read it: {error}"}
-    read = time.perf_counter()
-    if optimal and not problem.quality_metrics:
-        problem.add_quality_metric(MinimizeSequentialPlanLength(environment))
-    try:
-        with environment.factory.OneshotPlanner(name=engine) as planner:
-            if not planner.supports(problem.kind):
-                missing = sorted(problem.kind.features - planner.supported_kind().features)
-                return {
-                    "outcome": "unsupported",
-                    "message": f"{engine} does not support {', '.join(missing).lower()}.",
-                }
-            result = planner.solve(problem)
-    except (UPUsageError, UPUnsupportedProblemTypeError) as error:
-        return {"outcome": "unsupported", "message": str(error)}
-    steps = None
-    if result.plan is not None:
-        steps = [
-            [step.action.name, *(str(p) for p in step.actual_parameters)]
-            for step in result.plan.actions
-        ]
-    return {
-        "outcome": OUTCOMES.get(result.status.name, "crashed"),
-        "steps": steps,
-        "seconds": {"read": read - start, "search": time.perf_counter() - read},
-        "message": result.status.name,
-    }
-
-
 def run_unified_planning(task: dict[str, Any]) -> None:
-    """Solve and write `result.json`, whole or not at all.
+    """Do what `_engine.py` does, in a process that `_guard.py` watches over."""
+    beside("_guard").guard()
+    beside("_engine").run(task, limit)
 
-    Memory is limited once the libraries are loaded: numpy's and scipy's crash or hang for
-    ever when they run out of it while they start.
-    """
-    import_module("unified_planning.shortcuts")
-    sys.setrecursionlimit(5_000)
-    reserve = bytearray(RESERVE)
-    limit(resource.RLIMIT_AS, task["memory"])
-    try:
-        result = solve(task["engine"], task["optimal"])
-    except MemoryError:
-        del reserve
-        result = {"outcome": "memout", "message": "out of memory"}
-    result["peak_memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    with open("result.part", "w", encoding="utf-8") as file:
-        json.dump(result, file)
-    os.rename("result.part", "result.json")
+
+def beside(name: str) -> Any:
+    """Load a module by its path: this process has no package to import it from."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.py")
+    spec = spec_from_file_location(f"llm_modulo{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def start(task: dict[str, Any]) -> None:

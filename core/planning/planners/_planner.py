@@ -9,7 +9,15 @@ from typing import Protocol, runtime_checkable
 
 from llm_modulo.outcomes import PlanningOutcome
 
-__all__ = ["AnytimePlanner", "Limits", "Planner", "PlannerReport", "PreparedPlanner", "Steps"]
+__all__ = [
+    "AnytimePlanner",
+    "Limits",
+    "Planner",
+    "PlannerReport",
+    "PreparedPlanner",
+    "Steps",
+    "Verdict",
+]
 
 Steps = tuple[tuple[str, ...], ...]
 """A plan's steps `(action, object, …)`."""
@@ -29,12 +37,30 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """What a validator that is not ours says of a plan that our own replay cannot follow.
+
+    Attributes:
+        valid: None if the validator cannot tell.
+        cost: by the problem's metric, as far as the validator computes it.
+        remark: why the plan is not valid, or why the validator cannot tell.
+    """
+
+    valid: bool | None
+    cost: float | None = None
+    remark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PlannerReport:
     """What a planner says of one task, before anything of it is believed.
 
     Attributes:
         outcome: as the planner claims it.
         steps: the plan's steps `(action, object, …)`, in the planner's spelling.
+        times: for each step of a plan with times its start and its duration (None: it has
+            none), as decimals.
+        verdict: of unified-planning's validator, where it was asked.
         lower_bound: a proved bound on the cost of every plan.
         seconds: phases `read`, `ground`, `search`, as far as they are known.
         log: the beginning and the end of what it printed.
@@ -43,6 +69,8 @@ class PlannerReport:
 
     outcome: PlanningOutcome
     steps: Steps | None = None
+    times: tuple[tuple[str, str | None], ...] | None = None
+    verdict: Verdict | None = None
     lower_bound: float | None = None
     expanded: int | None = None
     peak_memory_mb: float | None = None
