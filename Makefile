@@ -36,6 +36,8 @@ test: lint typecheck pytest  ## lint, types, and the suite against the installed
 pytest: .venv-test/.installed  ## the suite alone; ARGS="tests/packaging -k wheel" chooses tests
 	@.venv-test/bin/python -m pytest -m "not slow and not external and not browser" $(ARGS)
 
+test-external: .venv-test/.engines
+
 test-slow test-external test-browser: test-%: .venv-test/.installed  ## what make test leaves out
 	@.venv-test/bin/python -m pytest -m $* $(ARGS)
 
@@ -99,4 +101,11 @@ dist/.built: .venv/.tools README.md LICENSE $(SOURCES)
 .venv-test/.installed: .venv-test/.tools dist/.built
 	@.venv-test/bin/python $(pip_install) --no-deps --force-reinstall dist/*.whl
 	@.venv-test/bin/python -m pip check >/dev/null || .venv-test/bin/python -m pip check
+	@touch $@
+
+# Planning engines that are not ours to bring; they stay in .venv-test, where `planners` lists them.
+.venv-test/.engines: .venv-test/.tools
+	@echo "Installing further planning engines into .venv-test."
+	@.venv-test/bin/python scripts/requirements.py engines >.venv-test/engines.txt
+	@.venv-test/bin/python $(pip_install) --requirement .venv-test/engines.txt
 	@touch $@
