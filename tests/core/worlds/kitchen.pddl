@@ -23,5 +23,5 @@
 (define (problem lunch)
   (:domain kitchen)
   (:objects Braeburn - apple Pear - fruit Leek - vegetable Axe - sharp)
-  (:init (clean knife) (hungry) (on braeburn Board) (on pear spoon) (on leek board))
+  (:init (clean knife) (hungry) (on braeburn Spoon) (on pear BOARD) (on leek board))
   (:goal (and (eaten Pear) (cut leek))))
