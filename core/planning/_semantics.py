@@ -73,7 +73,8 @@ def unsupported_feature(problem: Problem) -> str | None:
 
 def ground(atom: Atom, binding: Binding) -> Atom:
     """Replace an atom's variables."""
-    return Atom(atom.predicate, tuple(binding.get(t.lower(), t) for t in atom.terms))
+    # A list is built faster than a generator is run, and this is what a replay mostly does.
+    return Atom(atom.predicate, tuple([binding.get(t.lower(), t) for t in atom.terms]))
 
 
 def holds(formula: Formula, state: Set[Atom], binding: Binding, problem: Problem) -> bool:

@@ -172,7 +172,7 @@ class Execution:
             known = self.task.objects.get(written.lower())
             if known is None:
                 raise StepFails(f"There is no object `{written}`")
-            if not self.problem.domain.is_subtype(known.types, parameter.types):
+            if not self.task.accepts(parameter.types, known.name):
                 raise StepFails(
                     f"`{known.name}` is of type {' or '.join(known.types)},"
                     f" `{parameter.name}` must be {' or '.join(parameter.types)}"

@@ -49,6 +49,7 @@ class Task:
         derived = {axiom.head.name for axiom in domain.axioms}
         self.static = frozenset(domain.predicates) - changed - derived
         self.static_facts = Facts(f for f in problem.init if f.predicate in self.static)
+        self._accepted: dict[tuple[str, ...], frozenset[str]] = {}
         self._queries: dict[str, Query] = {}
         self._with_values = {a.name for a in self.actions.values() if _has_values(a.effects)}
 
@@ -56,6 +57,13 @@ class Task:
     def axioms(self) -> Axioms:
         """The axioms in strata."""
         return Axioms(self.problem)
+
+    def accepts(self, types: tuple[str, ...], name: str) -> bool:
+        """Whether an object, by its declared name, is of one of these types."""
+        accepted = self._accepted.get(types)
+        if accepted is None:
+            accepted = self._accepted[types] = frozenset(self.problem.of_type(types))
+        return name in accepted
 
     def query(self, action: str) -> Query:
         """The query for an action's applicable groundings; `action` as declared."""
