@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from ._diagnostics import nearest
 from ._formulas import read_condition
 from ._model import And, Atom, Axiom, Exists, Forall, Formula, Imply, Not, Or, Predicate, TypedName
 from ._scope import Scope
@@ -26,10 +25,11 @@ def read_axioms(forms: Sequence[Form], scope: Scope) -> tuple[Axiom, ...]:
     for _, axiom in placed:
         used = depends.setdefault(axiom.head.name, set())
         used.update(name for name, _ in _predicates(axiom.body, positive=True))
+    component = _components(depends)
     for form, axiom in placed:
         used_in_body = _predicates(axiom.body, positive=True)
         negated = {name for name, positive in used_in_body if not positive}
-        if axiom.head.name in _reachable(negated, depends):
+        if component[axiom.head.name] in {component.get(name) for name in negated}:
             scope.source.report(
                 "unstratified",
                 form.items[1],
@@ -51,7 +51,7 @@ def _read_axiom(form: Form, scope: Scope) -> Axiom | None:
             "undeclared-predicate",
             name,
             f"Predicate `{name.text}` is not declared.",
-            nearest(name.text, (p.name for p in scope.predicates.values())),
+            scope.source.nearest(name.text, (p.name for p in scope.predicates.values())),
         )
     variables = scope.read_variables(Form(head.items[1:], head.start, head.end), head, "`:derived`")
     if declared is not None:
@@ -96,13 +96,37 @@ def _predicates(formula: Formula, *, positive: bool) -> Iterator[tuple[str, bool
             yield from _predicates(body, positive=positive)
 
 
-def _reachable(names: Iterable[str], depends: dict[str, set[str]]) -> set[str]:
-    """The names and all that they depend on."""
-    found: set[str] = set()
-    todo = list(names)
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo.extend(depends.get(name, ()))
-    return found
+def _components(depends: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """Numbers the strongly connected components: names that depend on each other.
+
+    The path-based algorithm of Gabow (2000), in one pass and without recursion.
+    """
+    component: dict[str, int] = {}
+    entered: dict[str, int] = {}
+    for root in depends:
+        if root in entered:
+            continue
+        path: list[str] = []  # entered, without a component yet
+        bounds: list[int] = []  # where in `path` what may be a component starts
+        todo: list[tuple[str, Iterator[str]]] = [(root, iter(()))]
+        while todo:
+            name, rest = todo[-1]
+            if name not in entered:
+                entered[name] = len(entered)
+                path.append(name)
+                bounds.append(entered[name])
+                todo[-1] = (name, rest := iter(depends.get(name, ())))
+            for other in rest:
+                if other not in entered:
+                    todo.append((other, iter(())))
+                    break
+                if other not in component:
+                    while bounds[-1] > entered[other]:
+                        bounds.pop()
+            else:
+                todo.pop()
+                if bounds[-1] == entered[name]:
+                    bounds.pop()
+                    while name not in component:
+                        component[path.pop()] = entered[name]
+    return component

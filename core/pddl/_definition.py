@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
-from ._diagnostics import nearest
 from ._features import KNOWN_REQUIREMENTS
 from ._names import expect_name
 from ._source import Source
@@ -18,6 +16,9 @@ __all__ = [
     "resembled_keyword",
     "sections",
 ]
+
+
+_QUOTED = 30
 
 
 def open_definition(source: Source, kind: str) -> tuple[str, Sequence[Node], Form] | None:
@@ -86,7 +87,7 @@ def _misspelt_define(forms: Sequence[Form], source: Source) -> Form | None:
 def _report_no_pddl(source: Source, kind: str) -> None:
     """One fault for the whole text: nothing in it is worth a place of its own."""
     source.diagnostics.clear()
-    found = " ".join(source.text.split())[:30]
+    found = " ".join(source.text.lstrip()[:_QUOTED].split())
     source.report(
         "not-pddl",
         (0, min(len(source.text), 1)),
@@ -122,7 +123,8 @@ def sections(
             continue  # goes on with what has been reported
         astray = key not in found and key[0] != ":"
         if key not in found:
-            key = resembled_keyword(key, [k for k in known if k not in present or k in repeatable])
+            absent = [k for k in known if k not in present or k in repeatable]
+            key = resembled_keyword(key, absent, source)
             source.report(
                 "unknown-section",
                 node.items[0],
@@ -196,13 +198,11 @@ def read_requirements(forms: Sequence[Form], source: Source) -> list[Symbol]:
             else:
                 text = item.text if isinstance(item, Symbol) else "a form"
                 message = f"`{text}` is not a requirement."
-                source.report(
-                    "unknown-requirement", item, message, nearest(text, KNOWN_REQUIREMENTS)
-                )
+                nearest = source.nearest(text, KNOWN_REQUIREMENTS)
+                source.report("unknown-requirement", item, message, nearest)
     return list(found.values())
 
 
-def resembled_keyword(key: str, known: Sequence[str]) -> str:
+def resembled_keyword(key: str, known: Sequence[str], source: Source) -> str:
     """The keyword that a word is most like, or ""."""
-    match = difflib.get_close_matches(key if key[:1] == ":" else f":{key}", known, n=1, cutoff=0.6)
-    return match[0] if match else ""
+    return source.most_like(key if key[:1] == ":" else f":{key}", {k: k for k in known}) or ""

@@ -6,12 +6,10 @@ severity and one line of meaning; codes are stable.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-__all__ = ["CODES", "Diagnostic", "Severity", "nearest"]
+__all__ = ["CODES", "Diagnostic", "Severity"]
 
 Severity = Literal["error", "warning", "note"]
 
@@ -26,7 +24,7 @@ CODES: dict[str, tuple[Severity, str]] = {
     "comma": ("error", "a comma; PDDL separates by spaces"),
     "missing-parenthesis": ("error", "a form is not closed"),
     "extra-parenthesis": ("error", "a closing parenthesis that is one too many"),
-    "too-deep": ("error", "forms are nested deeper than any planner reads"),
+    "too-deep": ("error", "forms or types are nested deeper than any planner reads"),
     "too-large": ("error", "more words and parentheses than are read"),
     "too-many": ("error", "more faults than are listed"),
     "trailing-text": ("error", "something follows the definition"),
@@ -104,10 +102,3 @@ class Diagnostic:
     def to_json(self) -> dict[str, Any]:
         """Return the fields as a JSON object, in the order of the attributes."""
         return asdict(self)
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the hint "Did you mean …?" with the declared name most like `name`, or None."""
-    by_key = {k.lower(): k for k in known}
-    found = difflib.get_close_matches(name.lower(), by_key, n=1, cutoff=0.6)
-    return f"Did you mean `{by_key[found[0]]}`?" if found else None

@@ -15,10 +15,11 @@ from ._definition import (
 from ._formulas import read_condition, read_effects
 from ._lint import lint_domain
 from ._model import Action, And, Domain, Formula, Predicate, TypedName
-from ._names import expect_name, in_parentheses, read_typed_list
+from ._names import expect_name, in_parentheses
 from ._scope import Scope
 from ._source import Source
 from ._syntax import Form, Node, Symbol
+from ._types import read_types
 
 __all__ = ["read_domain"]
 
@@ -54,7 +55,7 @@ def read_domain(source: Source) -> tuple[Domain, Scope] | None:
             if len(section.items) == 1:
                 scope.use("empty-list", section)
     for section in parts[":types"]:
-        _read_types(section, scope)
+        read_types(section, scope)
     constants: list[TypedName] = []
     for section in parts[":constants"]:
         constants += scope.declare_objects(section.items[1:], "constant")
@@ -90,59 +91,6 @@ def read_domain(source: Source) -> tuple[Domain, Scope] | None:
     )
     lint_domain(domain, scope)
     return domain, scope
-
-
-def _read_types(form: Form, scope: Scope) -> None:
-    source = scope.source
-    entries = read_typed_list(form.items[1:], source, variables=False)
-    for symbol, _ in entries:
-        if symbol.key == "number":
-            message = "`number` is the type of numeric functions and cannot be declared."
-            source.report("reserved-word", symbol, message, "Choose another name.")
-        elif symbol.key in scope.types and symbol.key != "object":
-            source.report("duplicate-name", symbol, f"Type `{symbol.text}` is declared twice.")
-        scope.types.setdefault(symbol.key, symbol.text)
-        scope.usage.declared_at.setdefault(f"- {symbol.text}", symbol)
-    for symbol, parents in entries:
-        if parents is not None and len(parents) > 1:
-            scope.use("either", symbol)
-        for parent in parents or ():
-            if parent.key not in scope.types:
-                _declare_by_mention(parent, scope)
-        if symbol.key != "object":
-            above = ("object",) if parents is None else tuple(scope.types[p.key] for p in parents)
-            scope.parents[scope.types[symbol.key]] = above
-        elif parents is not None:
-            message = "unified-planning refuses `object` below another type, even itself."
-            source.report("planner-refuses", symbol, message, "Leave `object` out.")
-    for symbol, _ in entries:
-        if symbol.key != "object" and _is_cyclic(scope.types[symbol.key], scope):
-            source.report("cyclic-type", symbol, f"Type `{symbol.text}` is its own ancestor.")
-            scope.parents[scope.types[symbol.key]] = ("object",)
-
-
-def _declare_by_mention(parent: Symbol, scope: Scope) -> None:
-    """A type that only ever stands after `-`: readers disagree on what it is."""
-    scope.types[parent.key] = parent.text
-    scope.source.report(
-        "planner-refuses",
-        parent,
-        f"Type `{parent.text}` is only named as a parent: to unified-planning it is no `object`.",
-        f"Declare it: `{parent.text} - object`.",
-    )
-    scope.implied_types.add(parent.text)
-
-
-def _is_cyclic(name: str, scope: Scope) -> bool:
-    todo, seen = list(scope.parents.get(name, ())), set()
-    while todo:
-        current = todo.pop()
-        if current == name:
-            return True
-        if current not in seen:
-            seen.add(current)
-            todo.extend(scope.parents.get(current, ()))
-    return False
 
 
 def _read_signatures(
@@ -259,7 +207,7 @@ def _report_keyword(node: Node, action: Symbol, known: Sequence[str], source: So
             "Join several conditions or effects by `(and …)`.",
         )
         return ""
-    key = resembled_keyword(node.key, known)
+    key = resembled_keyword(node.key, known, source)
     source.report(
         "unknown-section",
         node,

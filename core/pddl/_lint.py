@@ -26,7 +26,7 @@ from ._model import (
     Problem,
 )
 from ._scope import Scope
-from ._syntax import Form, Node
+from ._syntax import Form, Node, Symbol
 
 __all__ = ["lint_domain", "lint_problem"]
 
@@ -71,12 +71,15 @@ def _lint_goal(problem: Problem, facts: frozenset[Atom], scope: Scope, goal: For
         scope.source.report("goal-holds", goal, "The whole goal is true at the start already.")
     added = {a.predicate for a in _added(problem.domain)}
     derived = {axiom.head.name for axiom in problem.domain.axioms}
-    for atom in atoms:
-        fluent = atom.predicate in added | derived | {"="}
-        if not fluent and atom not in facts:
+    fluent = added | derived | {"="}
+    lost = [a for a in dict.fromkeys(atoms) if a.predicate not in fluent and a not in facts]
+    if lost:
+        forms = _forms_by_words(goal)
+        for atom in lost:
+            words = (atom.predicate.lower(), *(t.lower() for t in atom.terms))
             scope.source.report(
                 "goal-out-of-reach",
-                _form_of(goal, atom) or goal,
+                forms.get(words, goal),
                 f"`{atom}` is false at the start, and no action makes `{atom.predicate}` true.",
             )
 
@@ -169,17 +172,18 @@ def _conjuncts(formula: Formula) -> Iterator[Formula]:
         yield formula
 
 
-def _form_of(form: Form, atom: Atom) -> Form | None:
-    """The form inside `form` that states `atom`."""
-    words = [atom.predicate.lower(), *(t.lower() for t in atom.terms)]
+def _forms_by_words(form: Form) -> dict[tuple[str, ...], Form]:
+    """The forms inside `form` that hold only words, the first of each, by their words."""
+    found: dict[tuple[str, ...], Form] = {}
     todo: list[Node] = [form]
     while todo:
         node = todo.pop()
         if isinstance(node, Form):
-            if [getattr(item, "key", None) for item in node.items] == words:
-                return node
-            todo.extend(node.items)
-    return None
+            words = tuple(item.key for item in node.items if isinstance(item, Symbol))
+            if len(words) == len(node.items):
+                found.setdefault(words, node)
+            todo.extend(reversed(node.items))
+    return found
 
 
 def _added(domain: Domain) -> Iterator[Atom]:

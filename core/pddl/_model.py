@@ -33,6 +33,7 @@ __all__ = [
     "Problem",
     "TypedName",
     "ancestors",
+    "each_with_ancestors",
 ]
 
 
@@ -185,18 +186,28 @@ def ancestors(parents: Mapping[str, tuple[str, ...]]) -> dict[str, frozenset[str
     """Each type with itself and all its ancestors; `object` is everybody's.
 
     Args:
-        parents: type → its direct parents; cycles are followed once.
+        parents: type → its direct parents, without cycles.
     """
+    return dict(each_with_ancestors(parents))
+
+
+def each_with_ancestors(
+    parents: Mapping[str, tuple[str, ...]],
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """What `ancestors` gives, one by one, for those who stop when it becomes too much."""
     found: dict[str, frozenset[str]] = {"object": frozenset({"object"})}
+    yield "object", found["object"]
     for name in parents:
-        seen, todo = {"object"}, [name]
+        todo = [name]
         while todo:
+            above = parents.get(todo[-1], ())
+            if missing := [p for p in above if p not in found]:
+                todo += missing
+                continue
             current = todo.pop()
-            if current not in seen:
-                seen.add(current)
-                todo.extend(parents.get(current, ()))
-        found[name] = frozenset(seen)
-    return found
+            if current not in found:
+                found[current] = found["object"].union({current}, *(found[p] for p in above))
+                yield current, found[current]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from ._diagnostics import nearest
 from ._features import FEATURES, refused_by
 from ._model import Atom, Domain, Predicate, TypedName
 from ._names import expect_name, is_name, read_typed_list
@@ -19,10 +18,9 @@ from ._usage import Usage
 
 __all__ = ["Scope"]
 
-_HINT_BUDGET = 20_000
-"""Comparisons of names that are spent on hints in one text."""
 _CONNECTIVES = ("and", "or", "not", "imply", "exists", "forall", "when")
 _FEW = 12
+_LONGEST_LIST = 400
 
 
 class Scope:
@@ -36,13 +34,13 @@ class Scope:
         self.objects: dict[str, TypedName] = {}
         self.variables: dict[str, TypedName] = {}
         self.parents: dict[str, tuple[str, ...]] = {}
+        self.hierarchy_is_known = True  # else no type of an argument is looked at
         self.features: set[str] = set()
         self.derived: set[str] = set()  # derived predicates, in lower case
         self.implied_types: set[str] = set()  # types that are only named as a parent
         self.used_objects: set[str] = set()
         self.unreadable = 0  # declarations of predicates whose names could not be read
         self._reported: set[tuple[str, str]] = set()
-        self._hint_budget = _HINT_BUDGET
         self.usage = Usage()
         self._first_use: dict[str, Node] = {}
 
@@ -60,6 +58,7 @@ class Scope:
             scope.usage.after(inner.usage)
             scope.unreadable = inner.unreadable
             scope.implied_types = inner.implied_types
+            scope.hierarchy_is_known = inner.hierarchy_is_known
         scope.types |= {name.lower(): name for name in domain.types}
         scope.predicates = {name.lower(): p for name, p in domain.predicates.items()}
         scope.functions = {name.lower(): f for name, f in domain.functions.items()}
@@ -100,7 +99,7 @@ class Scope:
                 self._report_undeclared("type", symbol, self.types.values())
             if name is not None:
                 found.append(name)
-        return tuple(found)
+        return tuple(found) if self.hierarchy_is_known else ()
 
     def _report_undeclared(self, kind: str, symbol: Symbol, known: Iterable[str]) -> None:
         """Report a name once, at its first use."""
@@ -110,16 +109,20 @@ class Scope:
         if kind == "predicate" and self.unreadable:
             self.unreadable -= 1
             return
-        hint = None
-        if self._hint_budget > 0:
-            names = list(known)
-            self._hint_budget -= len(names)
-            hint = nearest(symbol.text, names) if self._hint_budget >= 0 else None
-            declared = [n for n in names if n not in _CONNECTIVES]
-            if hint is None and 0 < len(declared) <= _FEW:
-                hint = f"Declared: {', '.join(declared)}."
+        hint = self._hint(symbol, known, "Declared")
         message = f"{kind.capitalize()} `{symbol.text}` is not declared."
         self.source.report(f"undeclared-{kind}", symbol, message, hint)
+
+    def _hint(self, symbol: Symbol, known: Iterable[str], what: str) -> str | None:
+        """The nearest known name, or all of them if they are few and short."""
+        if self.source.hints_are_spent:
+            return None
+        names = list(known)
+        if (hint := self.source.nearest(symbol.text, names)) is not None:
+            return hint
+        names = [n for n in names if n not in _CONNECTIVES]
+        listed = ", ".join(names) if 0 < len(names) <= _FEW else ""
+        return f"{what}: {listed}." if 0 < len(listed) <= _LONGEST_LIST else None
 
     def declare_objects(self, items: Sequence[Node], what: str) -> list[TypedName]:
         """Read and declare the objects of `:objects` or `:constants`."""
@@ -255,8 +258,7 @@ class Scope:
         return known
 
     def _report_variable(self, node: Symbol) -> None:
-        known = [v.name for v in self.variables.values()]
-        hint = nearest(node.text, known) or (f"Bound here: {', '.join(known)}." if known else None)
+        hint = self._hint(node, (v.name for v in self.variables.values()), "Bound here")
         message = f"Variable `{node.text}` is not bound here."
         self.source.report("undeclared-variable", node, message, hint)
 

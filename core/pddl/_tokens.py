@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Container, Iterator
 
 from ._source import Source
 
@@ -19,7 +20,7 @@ __all__ = ["Token", "tokenize"]
 Token = tuple[str, int]
 """A word or parenthesis, and its offset."""
 
-_TOKEN = re.compile(r";[^\n\r]*|[()]|[^\s();]+")
+_TOKEN = re.compile(r";[^\n\r]*(?:\s*+;[^\n\r]*+)*+|[()]|[^\s();]+")
 _BETWEEN_COMMAS = re.compile(r"[^,]+")
 _LINE_END = re.compile(r"[\n\r]")
 _OPENING = "（❨⟮﹙⁽₍［【"
@@ -38,7 +39,8 @@ _PARTNERS = {"]": "[", "}": "{", "[": "]", "{": "}"}
 _BLANK_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn", "Cs"})
 _NAMES = {"\ufeff": "byte-order mark", "\0": "NUL"}
 _UNUSUAL = re.compile(r"[^\x20-\x7e\t\n\r]|[\[\]{}\"]")
-_COMMENT_OR_UNUSUAL = re.compile(r";[^\n\r]*|[^\x20-\x7e\t\n\r]|[\[\]{}\"]")
+_COMMENTS = re.compile(r"(;[^\n\r]*(?:\s*+;[^\n\r]*+)*+)")
+_USUAL = frozenset(map(chr, range(0x20, 0x7F))) - frozenset('[]{}"') | frozenset("\t\n\r")
 _ESCAPED = re.compile(r"\\[nrt]")
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n\r]*", re.M)
 _FOREIGN = re.compile(r"(?P<block>/\*)|//|#(?!t\b)|--(?![\w>])")
@@ -119,19 +121,32 @@ def _without_fences(source: Source, text: str) -> str:
 
 def _without_unusual(source: Source) -> str:
     """Replace lookalikes and control characters outside comments; each kind reported once."""
+    pieces = _COMMENTS.split(source.text)  # code and comments in turn
     meant: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    start = 0
+    for index, piece in enumerate(pieces):
+        if index % 2 == 0:
+            for character, offset in _first_unusual(piece, meant):
+                meant[character] = plain = _meant(character)
+                if plain != character and _PARTNERS.get(character) not in meant:
+                    counts = counts or Counter(source.text)
+                    place = start + offset
+                    _report_character(source, character, plain, place, counts[character])
+            pieces[index] = (
+                piece.translate({ord(c): plain for c, plain in meant.items()}) if meant else piece
+            )
+        start += len(piece)
+    return "".join(pieces)
 
-    def replacement(match: re.Match[str]) -> str:
-        character = match.group()
-        if len(character) > 1 or character == ";":
-            return character  # a comment
-        if character not in meant:
-            meant[character] = _meant(character)
-            if meant[character] != character and _PARTNERS.get(character) not in meant:
-                _report_character(source, character, meant[character], match.start())
-        return meant[character]
 
-    return _COMMENT_OR_UNUSUAL.sub(replacement, source.text)
+def _first_unusual(piece: str, known: Container[str]) -> list[tuple[str, int]]:
+    """The unusual characters that are not known yet, with their first places, in order."""
+    characters = {c for c in set(piece) - _USUAL if c not in known}
+    if not characters:
+        return []
+    first = dict(zip(reversed(piece), range(len(piece) - 1, -1, -1), strict=True))
+    return sorted(((c, first[c]) for c in characters), key=lambda found: found[1])
 
 
 def _meant(character: str) -> str:
@@ -146,9 +161,8 @@ def _is_blank(character: str) -> bool:
     return character in '[]{}"' or unicodedata.category(character) in _BLANK_CATEGORIES
 
 
-def _report_character(source: Source, character: str, plain: str, offset: int) -> None:
+def _report_character(source: Source, character: str, plain: str, offset: int, count: int) -> None:
     name = _NAMES.get(character) or unicodedata.name(character, "a control character").lower()
-    count = source.text.count(character)
     times = "once" if count == 1 else f"{count} times"
     source.report(
         "lookalike-character" if plain.strip() else "stray-character",
