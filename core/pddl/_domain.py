@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ._axioms import derived_predicates, read_axioms
+from ._constraints import read_constraint, read_duration
 from ._definition import (
     open_definition,
     read_requirements,
@@ -67,8 +68,11 @@ def read_domain(source: Source) -> tuple[Domain, Scope] | None:
     actions = _read_actions(parts, scope)
     axioms = read_axioms(parts[":derived"], scope)
     if parts[":constraints"]:
-        scope.use(":constraints", parts[":constraints"][0])
-        scope.use("domain-constraints", parts[":constraints"][0])
+        section = parts[":constraints"][0]
+        scope.use(":constraints", section)
+        scope.use("domain-constraints", section)
+        for item in section.items[1:]:
+            read_constraint(item, scope)
     end = (form.end - 1, form.end)
     if not parts[":predicates"] and not scope.predicates:
         hint = "Write `(:predicates (name ?x - type) …)`."
@@ -116,17 +120,30 @@ def _read_signatures(
 def _read_functions(section: Form, scope: Scope) -> None:
     """Functions may carry `- number`; the type is dropped, other types are object fluents."""
     items: list[Node] = []
-    skip = False
+    dash: Symbol | None = None
     for item in section.items[1:]:
-        if skip:
-            skip = False
-            if isinstance(item, Symbol) and item.key != "number":
-                scope.use(":object-fluents", item)
+        if dash is not None:
+            dash = None
+            if item.key != "number" or isinstance(item, Form):
+                _read_value_type(item, scope)
         elif isinstance(item, Symbol) and item.text == "-":
-            skip = True
+            dash = item
         else:
             items.append(item)
+    if dash is not None:
+        message = "Expected the type of a function's values after `-`."
+        scope.source.report("malformed", dash, message, "Write `- number`.")
     _read_signatures(items, scope, scope.functions, "function")
+
+
+def _read_value_type(node: Node, scope: Scope) -> None:
+    if isinstance(node, Form) and node.key != "either":
+        message = "The type of a function's values is a word."
+        scope.source.report("malformed", node, message, "Write `- number`.")
+        return
+    types = node.items[1:] if isinstance(node, Form) else (node,)
+    scope.resolve_types(item for item in types if isinstance(item, Symbol))
+    scope.use(":object-fluents", node)
 
 
 def _read_actions(parts: dict[str, list[Form]], scope: Scope) -> list[Action]:
@@ -225,7 +242,10 @@ def _read_durative_action(form: Form, scope: Scope) -> Action | None:
     """Check the names of a durative action; its timing is not modelled."""
     scope.use(":durative-actions", form)
     known = (":parameters", ":duration", ":condition", ":effect")
-    return _read_schema(form, scope, known, ":condition")
+    scope.is_timed = True
+    action = _read_schema(form, scope, known, ":condition")
+    scope.is_timed = False
+    return action
 
 
 def _read_schema(
@@ -247,6 +267,8 @@ def _read_schema(
         condition: Formula = And()
         if condition_keyword in values:
             condition = read_condition(values[condition_keyword], scope)
+        if ":duration" in values:
+            read_duration(values[":duration"], scope)
         effects = read_effects(values[":effect"], scope) if ":effect" in values else ()
     if ":effect" not in values:
         message = f"Action `{name.text}` has no `:effect`."

@@ -40,6 +40,9 @@ FEATURES: dict[str, str] = {
     "constant-metric": "a metric that is a number",
     "domain-constraints": "`:constraints` of a domain",
     "empty-list": "an empty section",
+    "empty-form": "`()` inside a condition or an effect",
+    "cost-alone": "a cost as the whole effect, without `and`",
+    "nested-forall": "`forall` inside the `forall` of an effect",
 }
 """Feature → how it is called in a sentence; one that has a requirement is named by it."""
 
@@ -54,7 +57,7 @@ KNOWN_REQUIREMENTS = frozenset(
 _ADL = frozenset(
     ":typing :equality :negative-preconditions :disjunctive-preconditions"
     " :existential-preconditions :universal-preconditions :conditional-effects"
-    " :action-costs :derived-predicates either-in-predicates empty-list".split()
+    " :action-costs :derived-predicates either-in-predicates empty-list nested-forall".split()
 )
 # Fast Downward's translator refuses some of the others; arithmetic it takes for an undefined
 # function, and then "proves" that there is no plan.
@@ -75,7 +78,8 @@ READERS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "unified-planning": (
         frozenset(
             ":derived-predicates :object-fluents :preferences either either-in-predicates"
-            " bare-total-time constant-metric domain-constraints empty-list".split()
+            " bare-total-time constant-metric domain-constraints empty-list"
+            " nested-forall".split()
         ),
         frozenset({":derived-predicates", ":object-fluents", ":goal-utilities"}),
     ),

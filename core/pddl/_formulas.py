@@ -45,12 +45,12 @@ def read_condition(node: Node, scope: Scope) -> Formula:
     rest = node.items[1:]
     match node.key:
         case "and":
-            return And(tuple(read_condition(item, scope) for item in rest))
+            return And(tuple(_part(item, scope) for item in rest))
         case "or":
             scope.use(":disjunctive-preconditions", node)
-            return Or(tuple(read_condition(item, scope) for item in rest))
+            return Or(tuple(_part(item, scope) for item in rest))
         case "not" if _has(node, 1, scope):
-            body = read_condition(rest[0], scope)
+            body = _part(rest[0], scope)
             if not (isinstance(body, Atom) and body.predicate == "="):
                 simple = isinstance(body, Atom)
                 scope.use(
@@ -59,7 +59,7 @@ def read_condition(node: Node, scope: Scope) -> Formula:
             return Not(body)
         case "imply" if _has(node, 2, scope):
             scope.use(":disjunctive-preconditions", node)
-            return Imply(read_condition(rest[0], scope), read_condition(rest[1], scope))
+            return Imply(_part(rest[0], scope), _part(rest[1], scope))
         case "exists" | "forall" as word if _has(node, 2, scope):
             kind = "existential" if word == "exists" else "universal"
             scope.use(f":{kind}-preconditions", node)
@@ -68,7 +68,7 @@ def read_condition(node: Node, scope: Scope) -> Formula:
                 message = f"`{word}` has no variable."
                 scope.source.report("malformed", rest[0], message, "Write its condition alone.")
             with scope.binding(variables):
-                body = read_condition(rest[1], scope)
+                body = _part(rest[1], scope)
             return Exists(variables, body) if word == "exists" else Forall(variables, body)
         case "not" | "imply" | "exists" | "forall":
             return And()
@@ -80,36 +80,48 @@ def read_condition(node: Node, scope: Scope) -> Formula:
             return _equality(node, scope)
         case word if word in _COMPARISONS:
             return _comparison(node, scope)
-        case word if word in _TIMED and _is_timed(node):
-            scope.use(":durative-actions", node)
-            return read_condition(rest[-1], scope)
+        case word if word in _TIMED and _is_timed(node, scope):
+            return _part(rest[-1], scope)
         case "preference":
             scope.use(":preferences", node)
             return read_condition(rest[-1], scope) if rest else And()
     return scope.atom(node, scope.predicates, "predicate") or And()
 
 
-def read_effects(node: Node, scope: Scope) -> tuple[Effect, ...]:
+def _part(node: Node, scope: Scope) -> Formula:
+    """A condition inside another one."""
+    if isinstance(node, Form) and not node.items:
+        scope.use("empty-form", node)
+    return read_condition(node, scope)
+
+
+def read_effects(node: Node, scope: Scope, *, nested: bool = False) -> tuple[Effect, ...]:
     """Read an effect; a conjunction gives its parts in order."""
     if isinstance(node, Symbol):
         _report_bare(node, scope, "effect")
         return ()
     if not node.items:
+        if nested:
+            scope.use("empty-form", node)
         return ()
     rest = node.items[1:]
     match node.key:
         case "and":
-            return tuple(effect for item in rest for effect in read_effects(item, scope))
+            parts = (read_effects(item, scope, nested=True) for item in rest)
+            return tuple(effect for part in parts for effect in part)
         case "not":
-            if _has(node, 1, scope) and isinstance(rest[0], Form):
+            if not _has(node, 1, scope):
+                return ()
+            if isinstance(rest[0], Form):
                 return _literal(rest[0], scope, positive=False)
+            _report_bare(rest[0], scope, "effect")
             return ()
         case "when":
             scope.use(":conditional-effects", node)
             if not _has(node, 2, scope):
                 return ()
             condition = read_condition(rest[0], scope)
-            effects = read_effects(rest[1], scope)
+            effects = read_effects(rest[1], scope, nested=True)
             _note_conditional_costs(effects, node, scope)
             return (Conditional(condition, effects),)
         case "forall":
@@ -118,20 +130,31 @@ def read_effects(node: Node, scope: Scope) -> tuple[Effect, ...]:
                 return ()
             variables = scope.read_variables(rest[0], node, "`forall`")
             with scope.binding(variables):
-                effects = read_effects(rest[1], scope)
+                effects = read_effects(rest[1], scope, nested=True)
+            if _has_quantifier(effects):
+                scope.use("nested-forall", node)
             _note_conditional_costs(effects, node, scope)
             return (ForallEffect(variables, effects),)
         case word if word in _ASSIGNMENTS:
+            if not nested:
+                scope.use("cost-alone", node)
             return _assignment(node, scope)
-        case word if word in _TIMED and _is_timed(node):
-            scope.use(":durative-actions", node)
-            return read_effects(rest[-1], scope)
+        case word if word in _TIMED and _is_timed(node, scope):
+            return read_effects(rest[-1], scope, nested=True)
         case "or" | "imply" | "exists" | "=":
             scope.source.report(
                 "malformed", node, f"`{node.key}` cannot be an effect.", "Effects are definite."
             )
             return ()
     return _literal(node, scope, positive=True)
+
+
+def _has_quantifier(effects: Sequence[Effect]) -> bool:
+    """Whether a `forall` is among effects, or below their conditions."""
+    return any(
+        isinstance(e, ForallEffect) or (isinstance(e, Conditional) and _has_quantifier(e.effects))
+        for e in effects
+    )
 
 
 def _note_conditional_costs(effects: Sequence[Effect], node: Form, scope: Scope) -> None:
@@ -167,8 +190,9 @@ def read_number(node: Node | None, scope: Scope, place: Node) -> NumericExpressi
                 scope.use("negative-numbers" if sign else "fractional-numbers", node)
             return value
         if node.key in scope.functions:
-            return Atom(scope.functions[node.key].name, ())
-        if not node.text.startswith(("?", "#")):
+            term = Form((node,), node.start, node.end)
+            return scope.atom(term, scope.functions, "function") or 0.0
+        if not (scope.is_timed and node.key in ("?duration", "#t")):
             scope.source.report("malformed", node, f"`{node.text}` is not a number.")
         return 0.0
     if node is None or not node.items:
@@ -250,9 +274,19 @@ def _comparison(form: Form, scope: Scope) -> Formula:
     return And()
 
 
-def _is_timed(form: Form) -> bool:
+def _is_timed(form: Form, scope: Scope) -> bool:
+    """Whether a form is `(at start …)` or its like, which only durative actions have."""
     second = form.items[1] if len(form.items) == 3 else None
-    return isinstance(second, Symbol) and second.key in ("start", "end", "all")
+    if not isinstance(second, Symbol) or second.key not in ("start", "end", "all"):
+        return False
+    if isinstance(form.items[2], Symbol) and form.key in scope.predicates:
+        return False  # a predicate `at` over an object called `start`
+    scope.use(":durative-actions", form)
+    if not scope.is_timed:
+        message = f"`{form.key} {second.key}` stands only in durative actions."
+        hint = "Write what it holds alone, or declare a `:durative-action`."
+        scope.source.report("malformed", form, message, hint)
+    return True
 
 
 def _has(form: Form, arguments: int, scope: Scope) -> bool:

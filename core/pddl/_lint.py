@@ -133,12 +133,20 @@ def _lint_actions(problem: Problem, facts: frozenset[Atom], scope: Scope, init: 
 def _kinds(domain: Domain) -> dict[str, set[str]]:
     """What names stand for in a domain: kind → names in lower case."""
     return {
-        "a type": {t.lower() for t in domain.types},
+        "a type": {t.lower() for t in domain.types}
+        | ({"object"} if _asks_for_any(domain) else set()),
         "a predicate": {p.lower() for p in domain.predicates},
         "a function": {f.lower() for f in domain.functions},
         "a constant": {c.name.lower() for c in domain.constants},
         "an action": {a.lower() for a in domain.actions},
     }
+
+
+def _asks_for_any(domain: Domain) -> bool:
+    """Whether something is of the type `object`, which else unified-planning does not know."""
+    typed = [domain.constants, *(action.parameters for action in domain.actions.values())]
+    typed += [p.parameters for p in (*domain.predicates.values(), *domain.functions.values())]
+    return any("object" in item.types for items in typed for item in items)
 
 
 def _declarations(domain: Domain, scope: Scope) -> Iterator[tuple[str, str, Node]]:

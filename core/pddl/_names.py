@@ -151,6 +151,8 @@ def _expect_variable(node: Node, source: Source) -> Symbol | None:
 
 def _read_type(node: Node | None, source: Source, dash: Symbol) -> tuple[Symbol, ...]:
     if isinstance(node, Form) and node.key == "either":
+        if len(node.items) == 1:
+            source.report("malformed", node, "`(either)` names no type.", "Name its types.")
         return tuple(
             name
             for item in node.items[1:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ._constraints import read_constraint
 from ._definition import open_definition, read_requirements, sections
 from ._formulas import number_of, read_condition, read_number
 from ._lint import lint_problem
@@ -41,8 +42,10 @@ def read_problem(source: Source, domain: Domain, inner: Scope | None = None) -> 
         goal = _read_goal(section, scope)
     if not parts[":goal"]:
         source.report("missing-section", end, "A problem needs `(:goal …)`.")
-    if parts[":constraints"]:
-        scope.use(":constraints", parts[":constraints"][0])
+    for section in parts[":constraints"]:
+        scope.use(":constraints", section)
+        for item in section.items[1:]:
+            read_constraint(item, scope)
     metric = _read_metric(parts[":metric"], scope)
     scope.finish()
     scope.note_refusals(required)
@@ -181,6 +184,7 @@ def _read_initial(
                 _read_value(node, scope, values)
         case "at" if len(node.items) == 3 and _is_time(node.items[1]):
             scope.use(":timed-initial-literals", node)
+            _read_timed(node.items[2], scope)
         case _:
             scope.refuse_derived(node, "an initial fact")
             atom = scope.atom(node, scope.predicates, "predicate")
@@ -188,6 +192,17 @@ def _read_initial(
                 source.report("repeated-fact", node, f"`{atom}` stands here again.", "Remove it.")
             elif atom is not None:
                 facts[atom] = None
+
+
+def _read_timed(node: Node, scope: Scope) -> None:
+    """Check what becomes true, or false, at a time."""
+    if isinstance(node, Form) and node.key == "not" and len(node.items) == 2:
+        node = node.items[1]
+    if isinstance(node, Symbol):
+        message = f"A fact is a form, not `{node.text}`."
+        scope.source.report("malformed", node, message, "Write `(at TIME (FACT))`.")
+    elif not (node.key == "=" and "=" not in scope.predicates):
+        scope.atom(node, scope.predicates, "predicate")
 
 
 def _read_value(node: Form, scope: Scope, values: dict[Atom, float]) -> None:
@@ -199,6 +214,10 @@ def _read_value(node: Form, scope: Scope, values: dict[Atom, float]) -> None:
         scope.use(":object-fluents", node)
         return
     value = read_number(node.items[2], scope, node)
+    if isinstance(node.items[2], Form):
+        message = "An initial value is a number, which nothing computes."
+        scope.source.report("malformed", node.items[2], message)
+        return
     if function is None or not isinstance(value, float):
         return
     if function not in values:

@@ -34,10 +34,12 @@ class Scope:
         self.objects: dict[str, TypedName] = {}
         self.variables: dict[str, TypedName] = {}
         self.parents: dict[str, tuple[str, ...]] = {}
+        self.is_timed = False  # whether a durative action is being read
         self.hierarchy_is_known = True  # else no type of an argument is looked at
         self.features: set[str] = set()
         self.derived: set[str] = set()  # derived predicates, in lower case
         self.implied_types: set[str] = set()  # types that are only named as a parent
+        self.no_objects: dict[str, tuple[str, str]] = {}  # type → why unified-planning errs, hint
         self.used_objects: set[str] = set()
         self.unreadable = 0  # declarations of predicates whose names could not be read
         self._reported: set[tuple[str, str]] = set()
@@ -58,6 +60,7 @@ class Scope:
             scope.usage.after(inner.usage)
             scope.unreadable = inner.unreadable
             scope.implied_types = inner.implied_types
+            scope.no_objects = inner.no_objects
             scope.hierarchy_is_known = inner.hierarchy_is_known
         scope.types |= {name.lower(): name for name in domain.types}
         scope.predicates = {name.lower(): p for name, p in domain.predicates.items()}
@@ -96,7 +99,8 @@ class Scope:
         for symbol in symbols:
             name = self.types.get(symbol.key)
             if name is None or name in self.implied_types:
-                self._report_undeclared("type", symbol, self.types.values())
+                known = (t for t in self.types.values() if t not in self.implied_types)
+                self._report_undeclared("type", symbol, known)
             if name is not None:
                 found.append(name)
         return tuple(found) if self.hierarchy_is_known else ()
@@ -128,7 +132,7 @@ class Scope:
         """Read and declare the objects of `:objects` or `:constants`."""
         declared = []
         entries = read_typed_list(items, self.source, variables=False)
-        self._use_alternatives(entries, "either")
+        self.use_alternatives(items, "either")
         if len(entries) > 1 and entries[-1][1] is None and self._is_type(entries[-1][0]):
             entries = self._with_missing_dash(entries)
         for symbol, types in entries:
@@ -190,7 +194,7 @@ class Scope:
             return ()
         seen: dict[str, TypedName] = {}
         entries = read_typed_list(self._with_dashes(form.items), self.source, variables=True)
-        self._use_alternatives(entries, alternatives)
+        self.use_alternatives(form.items, alternatives)
         for symbol, types in entries:
             if symbol.key in seen:
                 message = f"Variable `{symbol.text}` stands twice in this list."
@@ -201,13 +205,11 @@ class Scope:
                 self.usage.variable_at[id(variable)] = symbol
         return tuple(seen.values())
 
-    def _use_alternatives(
-        self, entries: Sequence[tuple[Symbol, tuple[Symbol, ...] | None]], feature: str
-    ) -> None:
-        """Record the first `(either …)` of a list."""
-        for symbol, types in entries:
-            if types is not None and len(types) > 1:
-                self.use(feature, symbol)
+    def use_alternatives(self, items: Sequence[Node], feature: str) -> None:
+        """Record the first `(either …)` of a list, at the name before it."""
+        for index, item in enumerate(items):
+            if isinstance(item, Form) and item.key == "either":
+                self.use(feature, items[max(index - 2, 0)])
                 return
 
     def _is_type(self, symbol: Symbol) -> bool:
@@ -345,4 +347,10 @@ class Scope:
 
     def finish(self) -> None:
         """Report what needed all uses to be seen: wrong arities and wrong types."""
+        for name, node in self.usage.as_object.items():
+            if name in self.no_objects and ("no-object", name) not in self._reported:
+                self._reported.add(("no-object", name))
+                reason, hint = self.no_objects[name]
+                message = f"Type `{name}` {reason}: to unified-planning it is no `object`."
+                self.source.report("planner-refuses", node, message, hint)
         self.usage.report({**self.functions, **self.predicates}, self.source)

@@ -22,18 +22,18 @@ def read_types(form: Form, scope: Scope) -> None:
     entries = read_typed_list(form.items[1:], scope.source, variables=False)
     for symbol, _ in entries:
         _declare(symbol, scope)
+    scope.use_alternatives(form.items[1:], "either")
     for symbol, parents in entries:
-        if parents is not None and len(parents) > 1:
-            scope.use("either", symbol)
         for parent in parents or ():
             if parent.key not in scope.types:
                 _declare_by_mention(parent, scope)
         if symbol.key != "object":
             above = ("object",) if parents is None else tuple(scope.types[p.key] for p in parents)
             scope.parents[scope.types[symbol.key]] = above
-        elif parents is not None:
-            message = "unified-planning refuses `object` below another type, even itself."
+        elif any(parent.key != "object" for parent in parents or ()):
+            message = "unified-planning refuses `object` below another type."
             scope.source.report("planner-refuses", symbol, message, "Leave `object` out.")
+    _note_after_object(entries, scope)
     _cut_cycles(entries, scope)
     _limit_size(form, scope)
 
@@ -50,15 +50,30 @@ def _declare(symbol: Symbol, scope: Scope) -> None:
 
 
 def _declare_by_mention(parent: Symbol, scope: Scope) -> None:
-    """A type that only ever stands after `-`: readers disagree on what it is."""
+    """A type that only ever stands after `-`: a slip, if another is much like it.
+
+    Otherwise readers disagree on what it is.
+    """
+    declared = (name for name in scope.types.values() if name not in scope.implied_types)
+    hint = scope.source.nearest(parent.text, declared)
+    if hint is not None:
+        message = f"Type `{parent.text}` is not declared."
+        scope.source.report("undeclared-type", parent, message, hint)
     scope.types[parent.key] = parent.text
-    scope.source.report(
-        "planner-refuses",
-        parent,
-        f"Type `{parent.text}` is only named as a parent: to unified-planning it is no `object`.",
-        f"Declare it: `{parent.text} - object`.",
-    )
     scope.implied_types.add(parent.text)
+    hint = f"Declare it: `{parent.text} - object`."
+    scope.no_objects[parent.text] = ("is only named as a parent", hint)
+
+
+def _note_after_object(entries: Entries, scope: Scope) -> None:
+    """Types that share a list with `object` and stand after it."""
+    after: object = entries  # neither a parent nor None
+    for symbol, parents in entries:
+        if symbol.key == "object":
+            after = parents
+        elif parents is after:
+            reason = "stands after `object` in one list"
+            scope.no_objects[scope.types[symbol.key]] = (reason, "Leave `object` out.")
 
 
 def _cut_cycles(entries: Entries, scope: Scope) -> None:

@@ -53,6 +53,7 @@ class Usage:
     def __init__(self) -> None:
         self.declared_at: dict[str, Node] = {}
         self.variable_at: dict[int, Symbol] = {}  # by the identity of the variable
+        self.as_object: dict[str, Node] = {}  # topmost types, by where `object` is asked for
         self._contradicted: set[tuple[str, str]] = set()
         self._arity: dict[str, _Uses] = {}
         self._fitting: set[tuple[str, int]] = set()
@@ -92,6 +93,10 @@ class Usage:
         arguments = zip(form.items[1:], terms, declared.parameters, strict=True)
         for index, (node, term, parameter) in enumerate(arguments):
             place = (declared.name, index)
+            if parameter.types == ("object",):
+                for kind in term.types:
+                    for above in self._ancestors.get(kind, ()):
+                        self.as_object.setdefault(above, node)
             if self._compatible(term, parameter):
                 self._fitting.add(place)
                 if parameter.types != ("object",):

@@ -844,9 +844,9 @@ REMARKS: list[Case] = [
     (
         "type that is only a parent",
         "domain",
-        "location stone)",
-        "location stone - thing)",
-        [("planner-refuses", 3, 28)],
+        "location stone)\n  (:predicates (at-player ?l - location)",
+        "location stone - thing)\n  (:predicates (at-player ?l - object)",
+        [("planner-refuses", 10, 35)],
     ),
     (
         "two types for an object",

@@ -18,6 +18,22 @@ from llm_modulo.pddl import check
 ONLY_WE_REJECT = {
     "no space after the dash": "Fast Downward takes `-location` for one more object, silently",
     "parameter twice": "PDDL's parameters are distinct; which of the two is meant nobody knows",
+    "quantified variable twice": "as for parameters",
+    "number in parentheses": "no function is called `1`; Fast Downward forgives it, PDDL does not",
+    "parent misspelt": "a type that nobody declares and that is spelt nearly like a declared one",
+    **dict.fromkeys(
+        (
+            "predicate called define",
+            "object called and",
+            "object called forall",
+            "object called either",
+            "type called either",
+            "action called and",
+            "action called not",
+            "action called define",
+        ),
+        "a word of the language as a name: every later slip near it would be misread",
+    ),
 }
 
 
