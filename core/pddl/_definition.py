@@ -192,8 +192,15 @@ def read_requirements(forms: Sequence[Form], source: Source) -> list[Symbol]:
         if len(form.items) == 1:
             hint = "Remove it, or write `(:requirements :strips)`."
             source.report("malformed", form, "`:requirements` names no requirement.", hint)
+        bare = [i for i in form.items[1:] if f":{i.key}" in KNOWN_REQUIREMENTS]
+        if bare:
+            written = " ".join(f":{item.key}" for item in bare[:_QUOTED])
+            message = "Requirements start with a colon."
+            source.report("unknown-requirement", bare[0], message, f"Write `{written}`.")
         for item in form.items[1:]:
-            if isinstance(item, Symbol) and item.key in KNOWN_REQUIREMENTS:
+            if isinstance(item, Symbol) and f":{item.key}" in KNOWN_REQUIREMENTS:
+                found.setdefault(f":{item.key}", Symbol(f":{item.text}", item.start))
+            elif isinstance(item, Symbol) and item.key in KNOWN_REQUIREMENTS:
                 found.setdefault(item.key, item)
             else:
                 text = item.text if isinstance(item, Symbol) else "a form"

@@ -9,11 +9,10 @@ from ._constraints import read_constraint, read_duration
 from ._definition import (
     open_definition,
     read_requirements,
-    report_misplaced,
-    resembled_keyword,
     sections,
 )
 from ._formulas import read_condition, read_effects
+from ._keywords import action_parts
 from ._lint import lint_domain
 from ._model import Action, And, Domain, Formula, Predicate, TypedName
 from ._names import expect_name, in_parentheses
@@ -165,75 +164,6 @@ def _read_actions(parts: dict[str, list[Form]], scope: Scope) -> list[Action]:
     return list(actions.values())
 
 
-def _action_parts(
-    form: Form, scope: Scope, known: Sequence[str]
-) -> tuple[Symbol, dict[str, Node]] | None:
-    """Read `(:action NAME :keyword value …)` into its name and values."""
-    source = scope.source
-    second = form.items[1] if len(form.items) > 1 else None
-    if isinstance(second, Symbol) and second.key in known:
-        source.report("malformed", form.items[0], "The action has no name.", "Write it here.")
-        name: Symbol | None = Symbol("unnamed", form.start)
-        items = list(form.items[1:])
-    else:
-        name = expect_name(second, source, "an action", form)
-        items = list(form.items[2:])
-    if name is None:
-        return None
-    values: dict[str, Node] = {}
-    placed: list[tuple[int, Symbol]] = []
-    while items:
-        keyword = items.pop(0)
-        key = keyword.key if isinstance(keyword, Symbol) else ""
-        if key not in known:
-            key = _report_keyword(keyword, name, [k for k in known if k not in values], source)
-        if key in values:
-            source.report("repeated-section", keyword, f"`{key}` stands here twice.")
-            items = items[1:]
-        elif not items or (isinstance(items[0], Symbol) and items[0].key in known):
-            if key:
-                source.report("malformed", keyword, f"`{key}` has no value.")
-                values[key] = Form((), keyword.end, keyword.end)
-        elif key:
-            values[key] = _take_value(key, items, source)
-        if isinstance(keyword, Symbol) and key in values:
-            placed.append((known.index(key), keyword))
-    report_misplaced(placed, source)
-    return name, values
-
-
-def _take_value(key: str, items: list[Node], source: Source) -> Node:
-    """Remove and return a keyword's value; words without parentheses are read as one form."""
-    end = next((i for i, n in enumerate(items) if isinstance(n, Symbol) and n.text[0] == ":"), None)
-    value = items[:end]
-    if not value or isinstance(value[0], Form) or (len(value) == 1 and key != ":parameters"):
-        return items.pop(0)
-    del items[:end]
-    hint = f"Write `({value[0].text} …)`."
-    source.report("malformed", value[0], f"The value of `{key}` stands in parentheses.", hint)
-    return Form(tuple(value), value[0].start, value[-1].end)
-
-
-def _report_keyword(node: Node, action: Symbol, known: Sequence[str], source: Source) -> str:
-    """Report what stands where a keyword must; returns the keyword that it resembles."""
-    if isinstance(node, Form):
-        source.report(
-            "malformed",
-            node,
-            f"Action `{action.text}`: a form stands where a keyword such as `:effect` must.",
-            "Join several conditions or effects by `(and …)`.",
-        )
-        return ""
-    key = resembled_keyword(node.key, known, source)
-    source.report(
-        "unknown-section",
-        node,
-        f"Action `{action.text}` has no keyword `{node.text}`.",
-        f"Did you mean `{key}`?" if key else f"Keywords are {', '.join(known)}.",
-    )
-    return key
-
-
 def _read_action(form: Form, scope: Scope) -> Action | None:
     return _read_schema(form, scope, (":parameters", ":precondition", ":effect"), ":precondition")
 
@@ -251,17 +181,19 @@ def _read_durative_action(form: Form, scope: Scope) -> Action | None:
 def _read_schema(
     form: Form, scope: Scope, known: Sequence[str], condition_keyword: str
 ) -> Action | None:
-    if (parts := _action_parts(form, scope, known)) is None:
+    if (parts := action_parts(form, scope.source, known)) is None:
         return None
-    name, values = parts
+    name, values = parts.name, parts.values
     scope.usage.declared_at[f":action {name.text}"] = name
     variables: tuple[TypedName, ...] = ()
     if ":parameters" in values:
         what = f"`:parameters` of `{name.text}`"
         variables = scope.read_variables(values[":parameters"], form, what)
     else:
-        message = f"Action `{name.text}` has no `:parameters`."
-        scope.source.report("missing-section", name, message, "Write `:parameters ()` if none.")
+        if ":parameters" not in parts.reported:
+            message = f"Action `{name.text}` has no `:parameters`."
+            hint = "Write `:parameters ()` if none."
+            scope.source.report("missing-section", name, message, hint)
         variables = _variables_in(values.values())
     with scope.binding(variables):
         condition: Formula = And()
@@ -270,7 +202,7 @@ def _read_schema(
         if ":duration" in values:
             read_duration(values[":duration"], scope)
         effects = read_effects(values[":effect"], scope) if ":effect" in values else ()
-    if ":effect" not in values:
+    if ":effect" not in values and ":effect" not in parts.reported:
         message = f"Action `{name.text}` has no `:effect`."
         scope.source.report("missing-section", name, message)
     return Action(name.text, variables, condition, effects)

@@ -220,7 +220,8 @@ def _arithmetic(form: Form, scope: Scope) -> NumericExpression:
 
 
 def _literal(form: Form, scope: Scope, *, positive: bool) -> tuple[Effect, ...]:
-    if form.key in RESERVED:
+    is_numeric = form.key in _ASSIGNMENTS and form.key not in scope.predicates
+    if form.key in RESERVED or is_numeric:
         scope.source.report("malformed", form, f"`{form.key}` cannot be made true or false.")
         return ()
     scope.refuse_derived(form, "an effect")
@@ -295,10 +296,11 @@ def _has(form: Form, arguments: int, scope: Scope) -> bool:
     if len(given) == arguments:
         return True
     plural = "" if arguments == 1 else "s"
-    scope.source.report(
-        "malformed",
-        form,
-        f"`{form.key}` takes {arguments} part{plural}, here it has {len(given)}.",
-        "Join several conditions by `(and …)`." if len(given) > arguments else None,
-    )
+    hint = None
+    if form.key in ("forall", "exists") and given and not isinstance(given[0], Form):
+        hint = f"Put its variables in parentheses: `({form.key} (?x - TYPE) (…))`."
+    elif len(given) > arguments and form.key not in ("=", *_COMPARISONS, *_ASSIGNMENTS):
+        hint = "Join several conditions by `(and …)`."
+    message = f"`{form.key}` takes {arguments} part{plural}, here it has {len(given)}."
+    scope.source.report("malformed", form, message, hint)
     return False

@@ -77,6 +77,8 @@ def read_typed_list(
     pending: list[Symbol] = []
     unreadable = False
     position = 0
+    if any(_is_inner_list(item, before) for before, item in itertools.pairwise((None, *items))):
+        items = _without_parentheses(items, source)
     if any(isinstance(item, Symbol) and ":" in item.text[1:] for item in items):
         items = _without_colons(items, source)
     while position < len(items):
@@ -106,6 +108,30 @@ def read_typed_list(
             pending.append(name)
     result.extend((name, None) for name in pending)
     return result
+
+
+def _is_inner_list(item: Node | None, before: Node | None) -> bool:
+    """Whether an item is a list of words in parentheses, and no type."""
+    is_type = isinstance(before, Symbol) and before.text == "-"
+    if not isinstance(item, Form) or item.key == "either" or is_type or not item.items:
+        return False
+    return all(isinstance(inner, Symbol) for inner in item.items)
+
+
+def _without_parentheses(items: Sequence[Node], source: Source) -> list[Node]:
+    """Read `(a b - t) (c - u)` as `a b - t c - u`; reported once in a list."""
+    plain: list[Node] = []
+    reported = False
+    for before, item in itertools.pairwise((None, *items)):
+        if not isinstance(item, Form) or not _is_inner_list(item, before):
+            plain += [item] if item is not None else []
+            continue
+        plain += item.items
+        if not reported:
+            message = "This list holds names and types without parentheses around them."
+            source.report("malformed", item, message, "Drop the inner parentheses.")
+            reported = True
+    return plain
 
 
 def _without_colons(items: Sequence[Node], source: Source) -> list[Node]:

@@ -86,11 +86,17 @@ def _read_goal(section: Form, scope: Scope) -> Formula:
             "malformed",
             section,
             f"`:goal` takes one condition, here it has {len(section.items) - 1}.",
-            "Join several conditions by `(and …)`." if len(section.items) > 2 else None,
+            _goal_hint(section),
         )
     return And(
         tuple(read_condition(item, scope) for item in section.items[1:] if isinstance(item, Form))
     )
+
+
+def _goal_hint(section: Form) -> str | None:
+    if len(section.items) > 2 and all(isinstance(item, Symbol) for item in section.items):
+        return "Write the goal as a form in parentheses: `(:goal (PREDICATE OBJECT …))`."
+    return "Join several conditions by `(and …)`." if len(section.items) > 2 else None
 
 
 def _check_domain_name(forms: list[Form], domain: Domain, source: Source, head: Node) -> None:
@@ -207,6 +213,14 @@ def _read_timed(node: Node, scope: Scope) -> None:
 
 def _read_value(node: Form, scope: Scope, values: dict[Atom, float]) -> None:
     target = node.items[1]
+    if isinstance(target, Symbol) and number_of(target.text) is not None:
+        hint = "Write `(= (FUNCTION …) NUMBER)`."
+        scope.source.report("malformed", node, "The number stands after the function.", hint)
+        return
+    if isinstance(target, Symbol) and target.key in scope.objects:
+        message = "Which objects are equal is not stated: each equals itself alone."
+        scope.source.report("malformed", node, message, "Remove it.")
+        return
     if isinstance(target, Symbol):
         target = Form((target,), target.start, target.end)
     function = scope.atom(target, scope.functions, "function")

@@ -43,6 +43,7 @@ class Scope:
         self.used_objects: set[str] = set()
         self.unreadable = 0  # declarations of predicates whose names could not be read
         self._reported: set[tuple[str, str]] = set()
+        self._glued: tuple[object, dict[str, tuple[TypedName, TypedName]]] = (None, {})
         self.usage = Usage()
         self._first_use: dict[str, Node] = {}
 
@@ -193,17 +194,20 @@ class Scope:
             )
             return ()
         seen: dict[str, TypedName] = {}
+        found: list[TypedName] = []
         entries = read_typed_list(self._with_dashes(form.items), self.source, variables=True)
         self.use_alternatives(form.items, alternatives)
         for symbol, types in entries:
             if symbol.key in seen:
                 message = f"Variable `{symbol.text}` stands twice in this list."
                 self.source.report("duplicate-name", symbol, message)
+                found.append(seen[symbol.key])
             else:
                 variable = TypedName(symbol.text, self.resolve_types(types))
                 seen[symbol.key] = variable
+                found.append(variable)
                 self.usage.variable_at[id(variable)] = symbol
-        return tuple(seen.values())
+        return tuple(found)
 
     def use_alternatives(self, items: Sequence[Node], feature: str) -> None:
         """Record the first `(either …)` of a list, at the name before it."""
@@ -250,14 +254,41 @@ class Scope:
             self.source.report("malformed", node, "Expected a variable or an object here.")
             return None
         if node.text.startswith("?"):
-            if (variable := self.variables.get(node.key)) is None:
-                self._report_variable(node)
-            return variable
+            if (variable := self.variables.get(node.key)) is not None:
+                return variable
+            if self._has_dash_without_spaces(node):
+                return self.variables[node.key]
+            self._report_variable(node)
+            return None
         if (known := self.objects.get(node.key)) is None:
             self._report_object(node)
         else:
             self.used_objects.add(known.name)
         return known
+
+    def _has_dash_without_spaces(self, node: Symbol) -> bool:
+        """Report variables such as `?x-t` where `?x` is used and `t` is a type; bind `?x`."""
+        if self._glued[0] is not self.variables:
+            self._glued = (self.variables, self._glued_variables())
+        glued = self._glued[1]
+        if node.key not in glued:
+            return False
+        variable = glued[node.key][0]
+        hint = f"Write `{glued[node.key][1].name} - {glued[node.key][1].types[0]}`."
+        place = self.usage.variable_at.get(id(variable), node)
+        message = f"`{variable.name}` is one name: there are no spaces around the dash."
+        self.source.report("malformed", place, message, hint)
+        self.variables = self.variables | {bare: typed for bare, (_, typed) in glued.items()}
+        return True
+
+    def _glued_variables(self) -> dict[str, tuple[TypedName, TypedName]]:
+        """Variables with a type after a dash: by what is before it, and what they would be."""
+        glued = {}
+        for variable in self.variables.values():
+            bare, dash, kind = variable.name.rpartition("-")
+            if dash and kind.lower() in self.types and bare.lower() not in self.variables:
+                glued[bare.lower()] = (variable, TypedName(bare, (self.types[kind.lower()],)))
+        return glued
 
     def _report_variable(self, node: Symbol) -> None:
         hint = self._hint(node, (v.name for v in self.variables.values()), "Bound here")
@@ -286,11 +317,19 @@ class Scope:
         declared = table.get(head.key)
         if declared is None and (self._is_infix(form) or self._is_function(form, head, kind)):
             return None
+        if declared is None and kind == "predicate" and head.key in _CONNECTIVES:
+            message = f"`{head.text}` cannot stand here, where only facts do."
+            self.source.report("malformed", form, message, "State each fact by itself.")
+            return None
         if declared is None:
             words = _CONNECTIVES if kind == "predicate" else ()
             self._report_undeclared(kind, head, [*(p.name for p in table.values()), *words])
             if any(isinstance(item, Form) for item in form.items[1:]):
                 return None  # a misspelt connective: what it joins is no list of terms
+        if any(isinstance(item, Symbol) and item.text == "-" for item in form.items):
+            message = "Types stand only where names are declared."
+            self.source.report("malformed", form, message, "Write the names without types.")
+            return None
         terms = [self.term(node) for node in form.items[1:]]
         if declared is None:
             return None
