@@ -56,6 +56,8 @@ def read_domain(source: Source) -> tuple[Domain, Scope] | None:
                 scope.use("empty-list", section)
     for section in parts[":types"]:
         read_types(section, scope)
+    if not parts[":types"]:
+        scope.absent["type"] = []
     constants: list[TypedName] = []
     for section in parts[":constants"]:
         constants += scope.declare_objects(section.items[1:], "constant")
@@ -99,6 +101,7 @@ def read_domain(source: Source) -> tuple[Domain, Scope] | None:
 def _read_signatures(
     items: Sequence[Node], scope: Scope, table: dict[str, Predicate], kind: str
 ) -> None:
+    items = _with_names_inside(items, scope)
     for item in in_parentheses(items, scope.source, f"A {kind} is declared in parentheses."):
         head = expect_name(item.items[0] if item.items else None, scope.source, f"a {kind}", item)
         if head is None:
@@ -114,6 +117,20 @@ def _read_signatures(
         else:
             table[head.key] = Predicate(head.text, parameters)
             scope.usage.declared_at[f"({head.text}"] = item
+
+
+def _with_names_inside(items: Sequence[Node], scope: Scope) -> list[Node]:
+    """Read `p (?x - t)` as `(p ?x - t)`."""
+    mended: list[Node] = []
+    for item in items:
+        before = mended[-1] if mended else None
+        if isinstance(item, Form) and item.key[:1] == "?" and isinstance(before, Symbol):
+            message = f"The name `{before.text}` stands before the parenthesis."
+            scope.source.report("malformed", before, message, f"Write `({before.text} ?x …)`.")
+            mended[-1] = Form((before, *item.items), before.start, item.end)
+        else:
+            mended.append(item)
+    return mended
 
 
 def _read_functions(section: Form, scope: Scope) -> None:

@@ -30,6 +30,7 @@ __all__ = ["number_of", "read_condition", "read_effects", "read_number"]
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">="})
 _ASSIGNMENTS = frozenset({"increase", "decrease", "assign", "scale-up", "scale-down"})
+_QUOTED = 60
 _TIMED = frozenset({"at", "over"})
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _OPERANDS = {"+": (2, math.inf), "*": (2, math.inf), "-": (1, 2), "/": (2, 2)}
@@ -44,6 +45,10 @@ def read_condition(node: Node, scope: Scope) -> Formula:
         return And()
     rest = node.items[1:]
     match node.key:
+        case "and" if _is_atom_in_disguise(node, scope):
+            return read_condition(Form(rest, node.start, node.end), scope)
+        case "!" if "!" not in scope.predicates and rest:
+            return Not(read_condition(Form(rest, node.start, node.end), scope))
         case "and":
             return And(tuple(_part(item, scope) for item in rest))
         case "or":
@@ -86,6 +91,18 @@ def read_condition(node: Node, scope: Scope) -> Formula:
             scope.use(":preferences", node)
             return read_condition(rest[-1], scope) if rest else And()
     return scope.atom(node, scope.predicates, "predicate") or And()
+
+
+def _is_atom_in_disguise(form: Form, scope: Scope) -> bool:
+    """Report `(and p x)`, where `(p x)` is meant."""
+    words = [item for item in form.items if isinstance(item, Symbol)]
+    if len(words) != len(form.items) or len(words) < 2 or words[1].key not in scope.predicates:
+        return False
+    written = " ".join(word.text for word in words[1:])[:_QUOTED]
+    scope.source.report(
+        "malformed", words[1], "`and` joins forms, not words.", f"Write `({written})`."
+    )
+    return True
 
 
 def _part(node: Node, scope: Scope) -> Formula:
@@ -135,6 +152,9 @@ def read_effects(node: Node, scope: Scope, *, nested: bool = False) -> tuple[Eff
                 scope.use("nested-forall", node)
             _note_conditional_costs(effects, node, scope)
             return (ForallEffect(variables, effects),)
+        case "add" | "del" | "delete" if node.key not in scope.predicates and len(rest) == 1:
+            _report_added_or_deleted(node, scope)
+            return read_effects(rest[0], scope) if isinstance(rest[0], Form) else ()
         case word if word in _ASSIGNMENTS:
             if not nested:
                 scope.use("cost-alone", node)
@@ -147,6 +167,15 @@ def read_effects(node: Node, scope: Scope, *, nested: bool = False) -> tuple[Eff
             )
             return ()
     return _literal(node, scope, positive=True)
+
+
+def _report_added_or_deleted(node: Form, scope: Scope) -> None:
+    """Report `(add (p))` and `(del (p))`, once in a text."""
+    if "add" not in scope.source.illegal:
+        scope.source.illegal.add("add")
+        message = f"PDDL has no `{node.key}`: an effect is what becomes true, or false."
+        hint = "Write `(FACT)` for what is added and `(not (FACT))` for what is deleted."
+        scope.source.report("malformed", node, message, hint)
 
 
 def _has_quantifier(effects: Sequence[Effect]) -> bool:

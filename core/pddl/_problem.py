@@ -35,6 +35,8 @@ def read_problem(source: Source, domain: Domain, inner: Scope | None = None) -> 
     required = read_requirements(parts[":requirements"], source)
     end = (form.end - 1, form.end)
     _check_domain_name(parts[":domain"], domain, source, form.items[1] if form.items[1:] else form)
+    if not parts[":objects"]:
+        scope.absent["object"] = []
     objects = [o for f in parts[":objects"] for o in scope.declare_objects(f.items[1:], "object")]
     init, values = _read_init(parts[":init"], scope, end)
     goal: Formula = And()

@@ -15,6 +15,7 @@ from ._names import expect_name, is_name, read_typed_list
 from ._source import Source
 from ._syntax import Form, Node, Symbol
 from ._usage import Usage
+from ._variables import mend_variables, report_missing_dash
 
 __all__ = ["Scope"]
 
@@ -34,6 +35,7 @@ class Scope:
         self.objects: dict[str, TypedName] = {}
         self.variables: dict[str, TypedName] = {}
         self.parents: dict[str, tuple[str, ...]] = {}
+        self.types_are_absent = False  # and this has been said
         self.is_timed = False  # whether a durative action is being read
         self.hierarchy_is_known = True  # else no type of an argument is looked at
         self.features: set[str] = set()
@@ -43,6 +45,7 @@ class Scope:
         self.used_objects: set[str] = set()
         self.unreadable = 0  # declarations of predicates whose names could not be read
         self._reported: set[tuple[str, str]] = set()
+        self.absent: dict[str, list[Symbol]] = {}  # uses of what has no section, by kind
         self._glued: tuple[object, dict[str, tuple[TypedName, TypedName]]] = (None, {})
         self.usage = Usage()
         self._first_use: dict[str, Node] = {}
@@ -62,6 +65,7 @@ class Scope:
             scope.unreadable = inner.unreadable
             scope.implied_types = inner.implied_types
             scope.no_objects = inner.no_objects
+            scope.types_are_absent = "type" in inner.absent
             scope.hierarchy_is_known = inner.hierarchy_is_known
         scope.types |= {name.lower(): name for name in domain.types}
         scope.predicates = {name.lower(): p for name, p in domain.predicates.items()}
@@ -99,6 +103,8 @@ class Scope:
         found = []
         for symbol in symbols:
             name = self.types.get(symbol.key)
+            if name is None and self.types_are_absent:
+                continue
             if name is None or name in self.implied_types:
                 known = (t for t in self.types.values() if t not in self.implied_types)
                 self._report_undeclared("type", symbol, known)
@@ -111,6 +117,9 @@ class Scope:
         if (kind, symbol.key) in self._reported:
             return
         self._reported.add((kind, symbol.key))
+        if kind in self.absent:
+            self.absent[kind].append(symbol)
+            return
         if kind == "predicate" and self.unreadable:
             self.unreadable -= 1
             return
@@ -195,7 +204,8 @@ class Scope:
             return ()
         seen: dict[str, TypedName] = {}
         found: list[TypedName] = []
-        entries = read_typed_list(self._with_dashes(form.items), self.source, variables=True)
+        items = mend_variables(form.items, self._is_type, self.source)
+        entries = read_typed_list(items, self.source, variables=True)
         self.use_alternatives(form.items, alternatives)
         for symbol, types in entries:
             if symbol.key in seen:
@@ -224,29 +234,8 @@ class Scope:
     ) -> list[tuple[Symbol, tuple[Symbol, ...] | None]]:
         """Read `a b t` at the end of a list as `a b - t`, and report it."""
         *names, (kind, _) = entries
-        self._report_missing_dash(kind)
+        report_missing_dash(kind, self.source)
         return [(name, (kind,) if types is None else types) for name, types in names]
-
-    def _with_dashes(self, items: Sequence[Node]) -> Sequence[Node]:
-        """Read `?x t` as `?x - t` in a list of variables."""
-        mended: list[Node] = []
-        for item in items:
-            before = mended[-1] if mended else None
-            if (
-                isinstance(before, Symbol)
-                and before.text.startswith("?")
-                and is_name(before.text[1:])
-                and isinstance(item, Symbol)
-                and self._is_type(item)
-            ):
-                self._report_missing_dash(item)
-                mended.append(Symbol("-", item.start))
-            mended.append(item)
-        return mended
-
-    def _report_missing_dash(self, kind: Symbol) -> None:
-        message = f"`{kind.text}` is a type, but there is no dash before it."
-        self.source.report("malformed", kind, message, f"Write `- {kind.text}`.")
 
     def term(self, node: Node) -> TypedName | None:
         """Resolve a variable or object; report it and return None if it is unknown."""
@@ -350,6 +339,11 @@ class Scope:
         terms = " ".join(getattr(i, "text", "…") for i in form.items if i.key != operator)
         written = f"(= {terms})" if operator in ("=", "==") else f"(not (= {terms}))"
         message = f"`{operator}` is not how PDDL compares two terms."
+        if words[0] == "=":
+            message = f"`=` compares two parts, here it has {len(form.items) - 1}."
+            hint = "Write `(= (FUNCTION …) NUMBER)`." if self.functions else None
+            self.source.report("malformed", form, message, hint)
+            return True
         if words[0] != operator:
             message = f"`{operator}` stands between its terms instead of before them."
         self.source.report("infix-operator", form, message, f"Write `{written}`.")
@@ -374,6 +368,9 @@ class Scope:
                 "`and` and `or` stand before their parts in PDDL.",
                 "Write `(and (…) (…))`.",
             )
+        elif "=" in words:
+            message = "`=` stands between its parts instead of before them."
+            self.source.report("infix-operator", form, message, "Write `(= (…) …)`.")
         elif form.items and all(isinstance(i, Form) for i in form.items):
             hint = (
                 "Write `(and` before the first of them."
@@ -384,8 +381,25 @@ class Scope:
         else:
             self.source.report("malformed", form, f"Expected the name of a {kind} after `(`.")
 
+    def _report_absent(self) -> None:
+        """Report the names whose whole section is missing as one fault; one name as itself."""
+        for kind, uses in list(self.absent.items()):
+            if len(uses) > 1:
+                names = ", ".join(f"`{symbol.text}`" for symbol in uses[:_FEW])
+                more = " and others" if len(uses) > _FEW else ""
+                message = f"There is no `(:{kind}s …)` that declares {names}{more}."
+                hint = f"Write `(:{kind}s …)`."
+                self.source.report("missing-section", uses[0], message, hint)
+                continue
+            del self.absent[kind]
+            for symbol in uses:
+                self._reported.discard((kind, symbol.key))
+                known = self.types.values() if kind == "type" else self.objects
+                self._report_undeclared(kind, symbol, known)
+
     def finish(self) -> None:
         """Report what needed all uses to be seen: wrong arities and wrong types."""
+        self._report_absent()
         for name, node in self.usage.as_object.items():
             if name in self.no_objects and ("no-object", name) not in self._reported:
                 self._reported.add(("no-object", name))
