@@ -4,7 +4,6 @@ A case edits a pair of `variants`: `(name, pair, file, old, new)`, and gives the
 `(code, line, column)`, with words of its hint.
 """
 
-# ruff: noqa: E501  (a table, whose rows are texts)
 from __future__ import annotations
 
 from types import ModuleType
