@@ -112,6 +112,6 @@ def _limit_size(form: Form, scope: Scope) -> None:
             message = "The hierarchy of types is deeper than any planner reads."
             hint = "Derive the types from fewer others; most hierarchies have three levels."
             scope.source.report("too-deep", form, message, hint)
-            scope.parents = dict.fromkeys(scope.parents, ("object",))
+            scope.parents = {}
             scope.hierarchy_is_known = False
             return
