@@ -73,6 +73,8 @@ def _without_calls(nodes: Sequence[Node], source: Source) -> list[Node]:
                 continue
             form, start = item.items, item.start
             if isinstance(before, Symbol) and _calls(before, item, key, result[-2]):
+                if before.text in ("!", "~"):
+                    before = Symbol("not", before.start)
                 if not reported:
                     message = f"`{before.text}(…)` is another language's way to write a fact."
                     source.report("malformed", before, message, f"Write `({before.text} …)`.")
