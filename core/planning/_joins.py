@@ -146,12 +146,12 @@ class Query:
             left = self._unresolved(state, binding, literals, checks)
             if left is None:
                 continue
-            further = self._choices(state, binding, left[0])
+            further = self._choices(state, binding, *left)
             if further is None:
                 yield binding
                 del stack[cut:]
             else:
-                stack.append((further, *left))
+                stack.append(further)
 
     def _unresolved(
         self,
@@ -176,9 +176,13 @@ class Query:
         return open_literals, waiting
 
     def _choices(
-        self, state: SearchedState, binding: Binding, literals: Sequence[Atom]
-    ) -> Iterator[Binding] | None:
-        """Bindings with one more literal matched, or one more variable; None if all are bound."""
+        self,
+        state: SearchedState,
+        binding: Binding,
+        literals: Sequence[Atom],
+        checks: Sequence[_Check],
+    ) -> _Frame | None:
+        """The next frame: one literal matched, or one variable bound; None if all are bound."""
         best: Atom | None = None
         fewest: Collection[Atom] = ()
         for literal in literals:
@@ -187,11 +191,12 @@ class Query:
                 best, fewest = literal, candidates
         if best is not None:
             matched = (self.match(best, fact, binding) for fact in fewest)
-            return (extended for extended in matched if extended is not None)
+            choices = (extended for extended in matched if extended is not None)
+            return choices, [literal for literal in literals if literal is not best], checks
         free = next((name for name in self._objects if name not in binding), None)
         if free is None:
             return None
-        return ({**binding, free: value} for value in self._objects[free])
+        return ({**binding, free: value} for value in self._objects[free]), literals, checks
 
 
 def _joined(variables: Sequence[TypedName], body: Formula) -> bool:

@@ -34,6 +34,8 @@ def problem(init: str, goal: str) -> str:
 REACH = """(:derived (reach ?x ?y - node)
   (or (edge ?x ?y) (exists (?z - node) (and (reach ?x ?z) (edge ?z ?y)))))"""
 LONELY = "(:derived (lonely ?x - node) (not (exists (?y - node) (or (edge ?x ?y) (edge ?y ?x)))))"
+LOST = """(:derived (win ?x)
+  (not (exists (?y - node) (and (fixed ?y) (reach ?y ?x)))))"""
 PARITY = """(:derived (odd ?x ?y) (edge ?x ?y))
   (:derived (odd ?x ?y) (exists (?z - node) (and (even ?x ?z) (edge ?z ?y))))
   (:derived (even ?x ?y) (exists (?z - node) (and (odd ?x ?z) (edge ?z ?y))))"""
@@ -48,6 +50,9 @@ CASES = [
     (LONELY, "(lonely b)", "(edge a b)", False),
     (REACH + LONELY, "(forall (?x - node) (or (lonely ?x) (reach a ?x)))", "(edge a b)", False),
     (REACH + LONELY, "(forall (?x - node) (or (lonely ?x) (reach a ?x)))", "(edge a a)", True),
+    # What is used negated is complete before, wherever it is written.
+    (LOST + REACH, "(win c)", "(edge a b) (edge b c)", False),
+    (LOST + REACH, "(win c)", "(edge a b) (edge c b)", True),
     # Two predicates that need each other; a walk of three edges around a loop of one.
     (PARITY, "(even a c)", "(edge a b) (edge b c)", True),
     (PARITY, "(odd a c)", "(edge a b) (edge b c)", False),

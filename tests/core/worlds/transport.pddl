@@ -15,7 +15,7 @@
 (define (problem round-trip)
   (:domain transport)
   (:objects t1 t2 - truck a b c d - place)
-  (:init (at t1 a) (at t2 b) (road a b) (road b c) (road c a) (road c d) (road d a) (road d b)
+  (:init (at t1 a) (at t2 d) (road a b) (road b c) (road c a) (road c d) (road d a) (road d b)
          (= (total-cost) 0) (= (length a b) 2) (= (length b c) 1) (= (length c a) 7)
          (= (length d a) 1) (= (length c d) 4))
   (:goal (and (at t1 c) (clean t1)))
