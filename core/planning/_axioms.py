@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from llm_modulo.pddl import Atom, Axiom, Formula, Or, Problem
 
 from ._joins import Query, SearchedState
-from ._semantics import Binding, predicates_of
+from ._semantics import Binding, UnsupportedBySimulation, predicates_of
 
-__all__ = ["Axioms"]
+__all__ = ["MAX_DERIVED", "Axioms"]
+
+MAX_DERIVED = 1_000_000
+"""Most facts that a stratum may make true in a state."""
 
 
 class _DerivedState(SearchedState, Protocol):
@@ -78,7 +82,13 @@ class _Stratum:
 
     @staticmethod
     def _add(rule: _Rule, bound: Binding, state: _DerivedState, found: list[Atom]) -> None:
-        heads = [rule.head(binding) for binding in rule.query.bindings(state, bound)]
+        bindings = islice(rule.query.bindings(state, bound), MAX_DERIVED + 1)
+        heads = [rule.head(binding) for binding in bindings]
+        if max(len(heads), len(found)) > MAX_DERIVED:
+            raise UnsupportedBySimulation(
+                f"The axioms make more than {MAX_DERIVED:,} facts true, which our own simulation"
+                " does not cover."
+            )
         for fact in heads:
             if fact not in state.true:
                 state.add(fact)

@@ -13,9 +13,19 @@ from typing import Protocol
 
 from llm_modulo.pddl import And, Atom, Exists, Formula, Problem, TypedName
 
-from ._semantics import Binding, free_variables, holds, predicates_of, substitute
+from ._semantics import (
+    Binding,
+    UnsupportedBySimulation,
+    free_variables,
+    holds,
+    predicates_of,
+    substitute,
+)
 
-__all__ = ["Query", "SearchedState"]
+__all__ = ["MAX_VARIABLES", "Query", "SearchedState"]
+
+MAX_VARIABLES = 100
+"""Most variables of a condition that is searched for bindings."""
 
 _Check = tuple[Formula, frozenset[str]]
 _Frame = tuple[Iterator[Binding], Sequence[Atom], Sequence[_Check]]
@@ -54,6 +64,11 @@ class Query:
         self._objects: dict[str, tuple[str, ...]] = {}  # what each variable may be
         self._declare(parameters)
         self._take_apart(condition)
+        if len(self._objects) > MAX_VARIABLES:
+            raise UnsupportedBySimulation(
+                f"A condition has more than {MAX_VARIABLES} variables, which our own simulation"
+                " does not cover."
+            )
         self._accepted = {name: frozenset(found) for name, found in self._objects.items()}
         self.opaque = frozenset(
             predicate for check in self._checks for predicate, _ in predicates_of(check[0])

@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from llm_modulo.errors import UsageError
 from llm_modulo.pddl import (
     Action,
     And,
@@ -35,6 +36,7 @@ __all__ = [
     "Binding",
     "GroundEffect",
     "UndefinedValue",
+    "UnsupportedBySimulation",
     "free_variables",
     "ground",
     "ground_effect",
@@ -56,6 +58,10 @@ _NOT_SIMULATED = {
     ":preferences": "preferences",
     ":constraints": "trajectory constraints",
 }
+
+
+class UnsupportedBySimulation(UsageError):
+    """The problem uses a feature that our own simulation does not cover."""
 
 
 class UndefinedValue(Exception):

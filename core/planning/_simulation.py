@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llm_modulo.errors import UsageError
 from llm_modulo.pddl import Action, Atom, Problem, check_size, parse
 
 from ._plan_text import read_plan
 from ._semantics import (
     UndefinedValue,
+    UnsupportedBySimulation,
     ground_effect,
     holds,
     unsatisfied,
@@ -39,10 +39,6 @@ __all__ = [
 ]
 
 Step = tuple[str, ...]
-
-
-class UnsupportedBySimulation(UsageError):
-    """The problem uses a feature that our own simulation does not cover."""
 
 
 @dataclass(frozen=True, kw_only=True)

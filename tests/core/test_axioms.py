@@ -7,7 +7,7 @@ import pytest
 
 from llm_modulo.outcomes import PlanningOutcome
 from llm_modulo.pddl import parse
-from llm_modulo.planning import replay, simulate, solve, validate
+from llm_modulo.planning import UnsupportedBySimulation, replay, simulate, solve, validate
 
 
 def domain(axioms: str) -> str:
@@ -149,3 +149,13 @@ def test_a_long_chain_is_derived_in_time() -> None:
     assert replay(model, []).valid
     assert not replay(model, [("cut", "n0", "n1")]).valid
     assert time.process_time() - start < 20.0
+
+
+def test_more_facts_than_we_derive_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = domain("(:derived (even ?x ?y - node) (and))")  # 4 × 4 of them
+    start = problem("", "(even a b)")
+    monkeypatch.setattr("llm_modulo.planning._axioms.MAX_DERIVED", 16)
+    assert validate(text, start, "").valid
+    monkeypatch.setattr("llm_modulo.planning._axioms.MAX_DERIVED", 15)
+    with pytest.raises(UnsupportedBySimulation, match="The axioms make more than 15 facts true"):
+        validate(text, start, "")

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from llm_modulo.commands import solve as solve_files
+from llm_modulo.outcomes import PlanningOutcome
 from llm_modulo.planning.planners import planner_names
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -285,7 +287,24 @@ def test_costs_are_printed_in_full(run: Command, folder: Path) -> None:
     assert validated.stdout == "valid, cost 12345678\n"
 
 
-def test_derived_predicates_are_replayed_and_counted(run: Command, folder: Path) -> None:
+def test_a_cost_that_nobody_can_tell_is_unknown(
+    folder: Path, fake: Callable[..., object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Numeric fluents are not replayed, so the plan is not validated and not counted.
+    fake(outcome=PlanningOutcome.SOLVED, steps=(("walk",),))
+    (folder / "fuel.pddl").write_text(
+        """(define (domain door) (:requirements :numeric-fluents)
+        (:predicates (closed) (outside)) (:functions (fuel))
+        (:action walk :parameters () :effect (and (outside) (decrease (fuel) 1))))"""
+    )
+    problem = FILES["problem.pddl"].removesuffix(")\n") + " (:metric minimize (fuel)))"
+    (folder / "fuel-problem.pddl").write_text(problem)
+    files = (str(folder / "fuel.pddl"), str(folder / "fuel-problem.pddl"))
+    assert solve_files(*files, planner="fake") == 0
+    assert capsys.readouterr().out.startswith("(walk)\n; solved, cost unknown, fake, ")
+
+
+def test_the_cost_of_a_plan_over_derived_predicates_is_counted(run: Command, folder: Path) -> None:
     (folder / "derived.pddl").write_text(
         """(define (domain door) (:requirements :strips :action-costs :derived-predicates)
         (:predicates (closed) (inside) (outside)) (:functions (total-cost) - number)

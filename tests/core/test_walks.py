@@ -10,11 +10,13 @@ import os
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from llm_modulo.domains import bundled_domain
 from llm_modulo.domains.sokoban import Level, write_problem
+from llm_modulo.errors import UsageError
 from llm_modulo.pddl import (
     Action,
     And,
@@ -29,7 +31,14 @@ from llm_modulo.pddl import (
     Problem,
     parse,
 )
-from llm_modulo.planning import applicable, applicable_actions, simulate, successors, validate
+from llm_modulo.planning import (
+    UnsupportedBySimulation,
+    applicable,
+    applicable_actions,
+    simulate,
+    successors,
+    validate,
+)
 
 WORLDS = sorted(Path(__file__).with_name("worlds").glob("*.pddl"))
 State = frozenset[Atom]
@@ -257,6 +266,44 @@ def test_more_actions_than_anybody_can_list_are_paged_in_the_same_order() -> Non
         "(any i298 i298 i0 i299 i0)",
         "(any i298 i298 i0 i299 i1)",
     )
+
+
+def test_an_action_may_have_many_conditions_but_not_any_number_of_parameters() -> None:
+    def task(parameters: int) -> tuple[str, str]:
+        names = [f"?x{number}" for number in range(parameters)]
+        parts = " ".join(f"(good {name})" for name in names) + " (good i1)" * 3_000
+        domain = f"""(define (domain wide) (:requirements :typing) (:types item)
+          (:constants i1 - item) (:predicates (good ?x - item) (done))
+          (:action all :parameters ({" ".join(names)} - item) :precondition (and {parts})
+            :effect (done)))"""
+        problem = "(define (problem w) (:domain wide) (:objects i2 - item) (:init (good i1))"
+        return domain, problem + " (:goal (done)))"
+
+    assert applicable_actions(*task(100)).actions == (f"(all{' i1' * 100})",)
+    with pytest.raises(UnsupportedBySimulation, match="more than 100 variables"):
+        applicable_actions(*task(101))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"limit": 0}, "A page has 1 to 10,000 actions, not 0."),
+        ({"limit": 10_001}, "A page has 1 to 10,000 actions, not 10001."),
+        ({"after": "(fly a)"}, "The page cannot begin after '(fly a)'"),
+        ({"after": "(stack a)"}, "The page cannot begin after '(stack a)'"),
+        ({"after": "(stack a zebra)"}, "The page cannot begin after '(stack a zebra)'"),
+        ({"after": ""}, "The page cannot begin after ''"),
+        (
+            {"plan": ["(pick-up c)"]},
+            "A precondition does not hold in step 0, (pick-up c): (ontable c).",
+        ),
+        ({"plan": ["(unstack c b)", "(fly a)"]}, "There is no action `fly` in step 1, (fly a)."),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        applicable_actions(*texts(WORLDS[0]), **arguments)
+    assert str(raised.value).startswith(message)
 
 
 def test_the_page_begins_after_any_action_of_the_problem() -> None:

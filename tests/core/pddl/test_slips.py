@@ -175,7 +175,7 @@ SLIPS: list[Slip] = [
         "(and (p ?x))",
         "(and (p ?x) !(z))",
         ("malformed", 8, 31),
-        "Write `(! …)`.",
+        "Write `(not …)`.",
     ),
     (
         "and before words",
