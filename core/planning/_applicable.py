@@ -110,8 +110,7 @@ def successors(
     """Each applicable step `(action, object, …)` with the state that it leads to, in order.
 
     Args:
-        state: the basic facts of a state that can be reached in the problem: those that
-            no action changes are taken from the problem.
+        state: the basic facts of a state that can be reached in the problem.
 
     Raises:
         UnsupportedBySimulation: the problem has a feature that is not simulated.

@@ -21,8 +21,11 @@ Step = tuple[str, ...]
 
 # No two parts that match spaces stand side by side: that would take quadratic time on a bad line.
 _STEP = re.compile(
-    r"(?:\d+(?:\.\d+)?\s*[:.]\s*)?\((?P<body>[^()]*)\)(?:\s*(?:\[[^\]]*\]|\(\d+\)))?\s*,?\Z"
+    r"(?:\d+(?:\.\d+)?\s*[:.]\s*)?\((?P<body>[^()]*)\)"
+    r"(?:\s*(?:\[[\d.eE+:DC;, -]*\]|\(\d+\)))?\s*,?\Z"
 )
+_COMMENT = re.compile(r";(?![^\[\]]{0,80}\]).*")
+"""A semicolon may also stand inside the brackets behind a step, as LPG writes them."""
 _STAMP = r"(?:\[t=[\d.]+s, \d+ KB\] )?"
 _BARE_STEP = re.compile(r"(?P<body>[^\s()\[\]:;,]+(?: [^\s()\[\]:;,]+)*) \(\d+\)\Z")
 _HEAD = re.compile(
@@ -57,7 +60,7 @@ def read_plan(plan: str | Sequence[str]) -> list[Step]:
     lines = plan.splitlines()
     steps = []
     for number, line in enumerate(lines, start=1):
-        text = line.split(";", 1)[0].strip()
+        text = _COMMENT.sub("", line).strip()
         if not text:
             continue
         step = _read_step(text)
@@ -72,7 +75,8 @@ def read_plan(plan: str | Sequence[str]) -> list[Step]:
 
 def _read_step(text: str) -> Step | None:
     match = _STEP.match(text)
-    return (tuple(match["body"].split()) or None) if match else None
+    words = tuple(match["body"].split()) if match else ()
+    return words if words and not any(word[0] in ":?" for word in words) else None
 
 
 def _read_items(items: Sequence[object]) -> list[Step]:
@@ -80,7 +84,7 @@ def _read_items(items: Sequence[object]) -> list[Step]:
     for number, item in enumerate(items, start=1):
         if not isinstance(item, str):
             raise _no_step(f"Item {number}", str(item))
-        text = item.split(";", 1)[0].strip()
+        text = _COMMENT.sub("", item, count=1).strip() if "\n" not in item else ""
         step = None if "\n" in item.strip() else _read_step(text)
         if step is not None:
             steps.append(step)
@@ -143,7 +147,7 @@ def _between_logged(lines: Sequence[str]) -> list[Step] | None:
     steps: list[Step] = []
     foot, said = None, 0
     for number, line in enumerate(lines):
-        text = line.split(";", 1)[0].strip()
+        text = _COMMENT.sub("", line).strip()
         logged = _LOGGED.match(line)
         if logged is not None:
             counted = _FOOT.match(logged["said"])

@@ -59,8 +59,11 @@ async def validate_plan(
 
 
 async def list_planners() -> ToolResult:
-    """List the planners that solve accepts, with versions; version null: not installed."""
-    planners = [PlannerModel(**entry) for entry in await asyncio.to_thread(planning_list)]
+    """List the planners that solve accepts, with versions; version null: not installed.
+
+    up:NAME for a further engine of unified-planning is accepted too."""
+    found = await asyncio.to_thread(planning_list, ask=False)
+    planners = [PlannerModel(**entry) for entry in found]
     model = PlannersModel(planners=planners)
     text = "\n".join(f"{p.name}: {p.summary} ({p.version or 'not installed'})" for p in planners)
     return ToolResult(content=text, structured_content=model.model_dump(mode="json"))

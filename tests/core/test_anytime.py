@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from llm_modulo.domains.sokoban import Level, sokoban_domain, write_problem
@@ -74,3 +76,60 @@ def test_a_planner_that_cannot_says_so() -> None:
     problem = write_problem(Level.from_xsb(ROOM))
     with pytest.raises(UsageError, match="pyperplan cannot go on improving"):
         solve(sokoban_domain(), problem, planner="pyperplan", anytime=True)
+
+
+def test_the_empty_plan_costs_nothing_and_is_cheapest() -> None:
+    domain = "(define (domain d) (:predicates (p)) (:action a :parameters () :effect (p)))"
+    problem = "(define (problem x) (:domain d) (:init (p)) (:goal (p)))"
+    _, result = improved(domain, problem, 30.0)
+    assert (result.outcome, result.plan, result.cost) == ("solved_optimally", (), 0.0)
+
+
+DEAR = """(define (domain dear) (:requirements :strips :typing :action-costs)
+  (:types b) (:constants {constants} - b)
+  (:predicates (s ?x - b) (m) (g)) (:functions (total-cost) - number)
+  (:action flip :parameters (?x - b) :effect (and (s ?x) (increase (total-cost) 1)))
+  (:action unflip :parameters (?x - b) :precondition (s ?x)
+    :effect (and (not (s ?x)) (increase (total-cost) 1)))
+  (:action prepare :parameters () :effect (and (m) (increase (total-cost) 5)))
+  (:action win :parameters () :precondition (m) :effect (and (g) (increase (total-cost) 25)))
+  (:action win-all :parameters () :precondition (and {all})
+    :effect (and (g) (increase (total-cost) 40))))
+"""
+
+
+def test_the_bound_is_never_above_the_cost() -> None:
+    names = [f"x{n}" for n in range(12)]
+    domain = DEAR.format(constants=" ".join(names), all=" ".join(f"(s {n})" for n in names))
+    problem = """(define (problem x) (:domain dear) (:init (= (total-cost) 0)) (:goal (g))
+      (:metric minimize (total-cost)))"""
+    _, result = improved(domain, problem, 30.0)
+    assert (result.outcome, result.cost, result.lower_bound) == ("solved_optimally", 30.0, 30.0)
+
+
+def test_goals_that_become_axioms_are_proved_too() -> None:
+    domain = """(define (domain d) (:requirements :adl :action-costs) (:predicates (q) (r))
+      (:functions (total-cost) - number)
+      (:action a :parameters () :effect (and (q) (increase (total-cost) 3)))
+      (:action b :parameters () :effect (and (r) (increase (total-cost) 2))))"""
+    problem = """(define (problem x) (:domain d) (:init (= (total-cost) 0)) (:goal (or (q) (r)))
+      (:metric minimize (total-cost)))"""
+    found, result = improved(domain, problem, 30.0)
+    assert (result.outcome, result.cost) == ("solved_optimally", 2.0)
+    assert found[-1].plan == result.plan
+
+
+def test_a_callback_that_fails_ends_the_solve_at_once() -> None:
+    def fail(_: Improvement) -> None:
+        raise KeyError("mine")
+
+    start = time.monotonic()
+    with pytest.raises(KeyError, match="mine"):
+        solve(
+            sokoban_domain(),
+            write_problem(Level.from_xsb(LARGE)),
+            anytime=True,
+            on_improvement=fail,
+            time_limit=30.0,
+        )
+    assert time.monotonic() - start < 15.0

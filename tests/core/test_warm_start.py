@@ -204,3 +204,55 @@ def test_the_environment_and_the_folder_of_a_task_are_its_own(
     gone.rmdir()
     _warm_start.stop()
     assert solve(sokoban, corridor_problem(5)).outcome == "solved"
+
+
+def test_limits_and_cancellations_hold_with_a_forkserver_that_hangs(
+    sokoban: str, corridor_problem: Corridor
+) -> None:
+    async def cancelled() -> float:
+        task = asyncio.create_task(solve_async(sokoban, corridor_problem(5)))
+        await asyncio.sleep(0.3)
+        start = time.monotonic()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return time.monotonic() - start
+
+    for solve_it in (lambda: solve(sokoban, corridor_problem(5), time_limit=0.5), None):
+        pid = forkserver()
+        os.kill(pid, signal.SIGSTOP)
+        if solve_it is not None:
+            result = solve_it()
+            assert result.outcome == "timeout"
+            assert result.seconds["total"] is not None
+            assert result.seconds["total"] < 10.0
+        else:
+            assert asyncio.run(cancelled()) < 10.0
+        assert not is_alive(pid)
+    assert solve(sokoban, corridor_problem(5)).outcome == "solved"
+
+
+def test_signals_that_the_owner_ignores_are_not_ignored_in_planners(
+    sokoban: str, corridor_problem: Corridor
+) -> None:
+    program = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "from llm_modulo.planning import solve\n"
+        "domain, problem = sys.stdin.read().split('\\x1e')\n"
+        "assert [solve(domain, problem).outcome for _ in range(3)] == ['solved'] * 3\n"
+    )
+    text = f"{sokoban}\x1e{corridor_problem(5)}"
+    done = subprocess.run([sys.executable, "-c", program], input=text, text=True, timeout=60)
+    assert done.returncode == 0
+
+
+def test_a_fork_while_a_task_is_handed_over_does_not_hang() -> None:
+    with _warm_start._lock:
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(5)
+            prepare_warm_start()
+            _warm_start.stop()
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

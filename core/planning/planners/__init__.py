@@ -25,7 +25,13 @@ from ._planner import (
     Steps,
     Verdict,
 )
-from ._unified_planning import PREFIX, UnifiedPlanningEngine, find_engine, installed_engines
+from ._unified_planning import (
+    PREFIX,
+    UnifiedPlanningEngine,
+    engines_are_known,
+    find_engine,
+    installed_engines,
+)
 
 __all__ = [
     "PLANNERS",
@@ -65,18 +71,21 @@ def planner_names() -> list[str]:
     return [*PLANNERS, *sorted(_third_party().keys() - PLANNERS.keys())]
 
 
-def list_planners() -> list[dict[str, Any]]:
+def list_planners(*, ask: bool = True) -> list[dict[str, Any]]:
     """`{"name", "summary", "optimal", "version"}` of each planner; no version: not installed.
 
     Further engines of unified-planning come last. They are asked of a process, once, which
     takes seconds. Those that are planners of ours already are not repeated.
+
+    Args:
+        ask: ask for the engines; otherwise they are listed if somebody has asked before.
     """
     entries: list[Planner] = [
         PLANNERS[name]() if name in PLANNERS else _third_party()[name].load()()
         for name in planner_names()
     ]
     with suppress(UsageError):  # `up:NAME` tells what is wrong
-        engines = installed_engines().engines
+        engines = installed_engines().engines if ask or engines_are_known() else {}
         entries += [engine for name, engine in engines.items() if name not in PLANNERS]
     return [
         {"name": e.name, "summary": e.summary, "optimal": e.optimal, "version": e.version()}

@@ -17,6 +17,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from llm_modulo.outcomes import PlanningOutcome
 
@@ -40,8 +41,16 @@ _ITERATED = (
     " astar({last})], repeat_last=false, continue_on_solve=true,"
     " pass_bound=true)))"
 )
-_BEYOND_LMCUT = {":conditional-effects", ":derived-predicates", ":universal-preconditions"}
+# Or what the translator makes axioms of.
+_BEYOND_LMCUT = {
+    ":conditional-effects",
+    ":derived-predicates",
+    ":universal-preconditions",
+    ":existential-preconditions",
+    ":disjunctive-preconditions",
+}
 _WATCH_SECONDS = 0.1
+_LAST_LINE = re.compile(r"^; cost = (\d+) \(.*\)\s*\Z", re.M)
 _OUTCOMES = {
     10: PlanningOutcome.UNSOLVABLE,
     11: PlanningOutcome.UNSOLVABLE,
@@ -162,22 +171,28 @@ class FastDownward:
             "binary": str(_binary()),
             "search": ["--search", search],
         }
+        search_run = asyncio.create_task(run_warm_child(task, folder=folder, limits=limits))
         watcher = asyncio.create_task(_watch(folder, on_plan))
         try:
-            end = await run_warm_child(task, folder=folder, limits=limits)
+            await asyncio.wait({search_run, watcher}, return_when=asyncio.FIRST_COMPLETED)
+            if watcher.done():
+                watcher.result()  # whoever is called back has failed
+            end = await search_run
         finally:
-            watcher.cancel()
-            with suppress(asyncio.CancelledError):
-                await watcher
+            await _ended(search_run, watcher)
         plans = _plans(folder)
         if not plans:
             return self._read(end, folder)
+        for plan, _ in plans[0 if watcher.cancelled() else watcher.result() :]:
+            on_plan(plan)
+        best, cost = plans[-1]
         log = read_log(folder)
         proof = log.rpartition("Starting search: astar")[2] if "search: astar" in log else ""
-        proved = re.search(r"no plan with cost \d+ or less exists|Solution found!", proof)
-        outcome = PlanningOutcome.SOLVED_OPTIMALLY if proved else PlanningOutcome.SOLVED
-        report = _report(outcome, plans[-1], log, optimal=False)
         bounds = [int(f) for f in _NUMBERS["f"].findall(proof)]
+        done = re.search(r"no plan with cost \d+ or less exists|Solution found!", proof)
+        proved = cost == 0 or done is not None or max(bounds, default=-1) >= cost
+        outcome = PlanningOutcome.SOLVED_OPTIMALLY if proved else PlanningOutcome.SOLVED
+        report = _report(outcome, best, log, optimal=False)
         bound = None if proved or not bounds else float(max(bounds))
         expanded = report.expanded if end.returncode == 0 else None  # not of one iteration alone
         return replace(report, lower_bound=bound, expanded=expanded, configuration=configuration)
@@ -201,26 +216,47 @@ class FastDownward:
         return _report(outcome, steps, log, optimal=self.optimal)
 
 
-def _plans(folder: Path) -> list[Steps]:
-    """The plans that are written in full, each cheaper than the one before."""
-    plans: list[Steps] = []
+def _plans(folder: Path) -> list[tuple[Steps, int]]:
+    """The plans that are written in full with their costs, each cheaper than the one before."""
+    plans: list[tuple[Steps, int]] = []
     for number in itertools.count(1):
         file = folder / f"plan.{number}"
         text = file.read_text() if file.exists() else ""
-        if not text.rpartition("\n;")[2].startswith(" cost ="):
+        cost = _LAST_LINE.search(text)
+        if cost is None:
             return plans
-        plans.append(tuple(read_plan(text)))
+        plans.append((tuple(read_plan(text)), int(cost[1])))
     raise AssertionError
 
 
-async def _watch(folder: Path, on_plan: Callable[[Steps], None]) -> None:
-    """Call back with each plan soon after it has been written; ends by cancellation."""
+async def _watch(folder: Path, on_plan: Callable[[Steps], None]) -> int:
+    """Call back with each plan soon after it has been written, until the task is cancelled.
+
+    Returns:
+        How many plans have been called back with.
+    """
     seen = 0
-    while True:
-        await asyncio.sleep(_WATCH_SECONDS)
-        for plan in _plans(folder)[seen:]:
-            on_plan(plan)
-            seen += 1
+    with suppress(asyncio.CancelledError):
+        while True:
+            await asyncio.sleep(_WATCH_SECONDS)
+            for plan, _ in _plans(folder)[seen:]:
+                seen += 1
+                on_plan(plan)
+    return seen
+
+
+async def _ended(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel tasks and wait for their ends, even while this one is cancelled again."""
+    for task in tasks:
+        task.cancel()
+    cancelled = False
+    while not all(task.done() for task in tasks):
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError
 
 
 def _report(

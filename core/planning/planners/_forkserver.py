@@ -1,6 +1,7 @@
 """A process that has Fast Downward's translator loaded and forks a child for each task.
 
-Run as a script by `_warm_start.py`, with the number of a control socket as argument. Each
+Run as a script by `_warm_start.py`, with the number of a control socket and the process id
+of its owner as arguments. Each
 message on that socket is a task of `_child.py` with its `folder`, and brings a channel of
 its own along. The child is forked before anything has been translated, so no task sees
 what another has left behind. On the channel the forkserver writes the child's exit code
@@ -62,7 +63,7 @@ class Forkserver:
 
     def __init__(self, control: socket.socket) -> None:
         self.control = control
-        self.parent = os.getppid()
+        self.parent = int(sys.argv[2])
         self.pid = os.getpid()
         self.start = load_start()
         self.selector = selectors.DefaultSelector()
@@ -165,6 +166,9 @@ def practise() -> None:
 
 def main() -> None:
     """Load the translator, then serve."""
+    # Whoever started us may ignore or block signals; a child that is ignored is never reaped.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     control = socket.socket(fileno=int(sys.argv[1]))
     import fast_downward.translate.main
 

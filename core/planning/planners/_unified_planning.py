@@ -32,6 +32,7 @@ __all__ = [
     "PREFIX",
     "InstalledEngines",
     "UnifiedPlanningEngine",
+    "engines_are_known",
     "find_engine",
     "installed_engines",
 ]
@@ -205,6 +206,11 @@ class InstalledEngines:
 
 _listing = threading.Lock()
 _installed: InstalledEngines | None = None
+
+
+def engines_are_known() -> bool:
+    """Whether `installed_engines` answers at once."""
+    return _installed is not None
 
 
 def installed_engines() -> InstalledEngines:

@@ -23,6 +23,8 @@ from typing import Any
 __all__ = ["WarmStartUnavailable", "prepare", "run_forked", "stop"]
 
 _CODE_BYTES = 64
+_GRACE_SECONDS = 2.0
+"""So long a forkserver may take to say that a task which it was told to kill is dead."""
 
 
 class WarmStartUnavailable(Exception):
@@ -37,7 +39,7 @@ class _Owner:
         with theirs:
             try:
                 self.process = subprocess.Popen(
-                    [sys.executable, "-P", _script(), str(theirs.fileno())],
+                    [sys.executable, "-P", _script(), str(theirs.fileno()), str(os.getpid())],
                     pass_fds=[theirs.fileno()],
                     env=environment,
                     stdin=subprocess.DEVNULL,
@@ -48,6 +50,7 @@ class _Owner:
             except OSError:
                 ours.close()
                 raise
+        ours.setblocking(False)  # a forkserver that does not take tasks must not hold us up
         self.control = ours
         self.pid = os.getpid()
 
@@ -98,6 +101,25 @@ def prepare(environment: dict[str, str]) -> None:
         except OSError as error:
             _owner = None
             raise WarmStartUnavailable(str(error)) from error
+
+
+def _after_fork_in_child() -> None:
+    """The forkserver is our parent's, and so may the lock be."""
+    global _lock, _owner
+    _lock = threading.Lock()
+    if _owner is not None:
+        _owner.close()
+    _owner = None
+
+
+def _give_up() -> None:
+    """Kill a forkserver that does not answer; the kernel kills its children with it."""
+    global _owner
+    with _lock:
+        owner, _owner = _owner, None
+    if owner is not None:
+        owner.process.kill()
+        owner.close()
 
 
 def stop() -> None:
@@ -165,17 +187,21 @@ async def _killed(channel: socket.socket) -> bytes:
         channel.send(b"kill")
     loop = asyncio.get_running_loop()
     waiter = asyncio.ensure_future(loop.sock_recv(channel, _CODE_BYTES))
+    patience = loop.time() + _GRACE_SECONDS
     cancelled = False
     while not waiter.done():
         try:
-            await asyncio.shield(waiter)
+            await asyncio.wait([waiter], timeout=max(0.0, patience - loop.time()))
         except asyncio.CancelledError:
             cancelled = True
-        except OSError:
-            break
+        if not waiter.done() and loop.time() >= patience:
+            patience = loop.time() + _GRACE_SECONDS
+            await asyncio.shield(asyncio.to_thread(_give_up))
     if cancelled:
         raise asyncio.CancelledError
     return b"" if waiter.exception() else waiter.result()
 
 
 atexit.register(stop)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
