@@ -26,6 +26,7 @@ _STEP = re.compile(
 )
 _COMMENT = re.compile(r";(?![^\[\]]{0,80}\]).*")
 """A semicolon may also stand inside the brackets behind a step, as LPG writes them."""
+_COST = re.compile(r"\s*; cost = ")
 _STAMP = r"(?:\[t=[\d.]+s, \d+ KB\] )?"
 _BARE_STEP = re.compile(r"(?P<body>[^\s()\[\]:;,]+(?: [^\s()\[\]:;,]+)*) \(\d+\)\Z")
 _HEAD = re.compile(
@@ -58,11 +59,15 @@ def read_plan(plan: str | Sequence[str]) -> list[Step]:
         if items is not None:
             return _read_items(items)
     lines = plan.splitlines()
-    steps = []
+    steps: list[Step] = []
+    end = 0
     for number, line in enumerate(lines, start=1):
         text = _COMMENT.sub("", line).strip()
         if not text:
+            end = number if _COST.match(line) else end
             continue
+        if end and steps:
+            raise NotPddl(f"The plan ends in line {end}; another one begins in line {number}.")
         step = _read_step(text)
         if step is None:
             logged = _read_log([other.strip() for other in lines])
@@ -158,10 +163,9 @@ def _between_logged(lines: Sequence[str]) -> list[Step] | None:
             if step is None:
                 return None
             steps.append(step)
-    if foot is not None:
-        _require_count(steps, said, foot)
-    elif not steps:
+    if foot is None:
         return None
+    _require_count(steps, said, foot)
     return steps
 
 

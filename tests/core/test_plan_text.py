@@ -247,3 +247,22 @@ def test_the_digest_is_the_hash_of_the_plan_as_text() -> None:
     assert plan_digest(("(a)", "(b c)")) == plan_digest(["(a)", "(b c)"]) == expected
     assert plan_digest([]) == "sha256:" + hashlib.sha256(b"").hexdigest()
     assert plan_digest(["(a)"]) != plan_digest(["(a)", "(a)"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-30 07:46:04,427 INFO none\n(a b)\n2026-11-30 07:46:05,001 INFO unsolvable",
+        "(a b) [no, this failed]",
+        "(:action move)",
+        "(move ?x ?y)",
+        "(a)\n; cost = 1 (unit cost)\n(b)\n; cost = 1 (unit cost)\n",
+    ],
+)
+def test_what_only_looks_like_a_plan_is_none(text: str) -> None:
+    with pytest.raises(NotPddl):
+        read_plan(text)
+
+
+def test_a_step_as_lpg_writes_it() -> None:
+    assert read_plan("0.0003: (MOVE A B) [D:1.0000; C:0.1000]") == [("MOVE", "A", "B")]
