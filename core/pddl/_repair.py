@@ -39,6 +39,8 @@ _LISTS = frozenset(
 """Forms that hold forms and no words, beside their own keyword."""
 _CONNECTIVES = frozenset({"and", "or", "when", "forall", "exists"})
 _NUMERIC = frozenset("= < > <= >= increase decrease assign scale-up scale-down".split())
+_MAX_REOPENED = 2_000
+"""So many forms are reopened in one text; each time costs as much as the form is long."""
 _OTHER_INFIX = frozenset("& && | ||".split())
 
 
@@ -78,6 +80,7 @@ class _RepairingReader(Reader):
     def __init__(self, source: Source, tokens: Sequence[Token], by_indentation: bool) -> None:
         super().__init__(source)
         self._by_indentation = by_indentation
+        self._reopened = 0
         words = [word for word, _ in tokens]
         self._surplus = words.count(")") - words.count("(")
 
@@ -268,6 +271,9 @@ class _RepairingReader(Reader):
             "Remove it.",
         )
         self._surplus -= 1
+        self._reopened += 1
+        if self._reopened >= _MAX_REOPENED:
+            self._surplus = 0
         opened = OpenForm(form.start, form.start, self.source.indentation(form.start)[0])
         opened.items = list(form.items)
         self.stack.append(opened)

@@ -176,7 +176,8 @@ async def solve_async(
     Returns:
         A result with exactly one outcome; texts with errors give `invalid_input` and
         the diagnostics in `log_tail`. A plan is returned only after our own replay
-        accepted it.
+        accepted it, or, where that lacks a feature, after unified-planning's validator did;
+        where neither can tell, `validated` is `none` and `log_tail` says why.
 
     Raises:
         UsageError: an unknown planner, one that cannot go on improving where that is asked
@@ -212,8 +213,9 @@ async def solve_async(
                 return await engine.run(folder=folder, limits=limits)
 
             def on_plan(steps: Steps) -> None:
-                if on_improvement is not None:
-                    on_improvement(_improvement(problem_model, steps, start))
+                found = _improvement(problem_model, steps, start)
+                if on_improvement is not None and found is not None:
+                    on_improvement(found)
 
             return await engine.improve(
                 folder=folder, limits=limits, features=features, on_plan=on_plan
@@ -292,8 +294,11 @@ def _limits(time_limit: float, memory_limit: int) -> Limits:
     return Limits(seconds=float(time_limit), memory_mb=int(memory_limit))
 
 
-def _improvement(problem: Problem, steps: Steps, start: float) -> Improvement:
+def _improvement(problem: Problem, steps: Steps, start: float) -> Improvement | None:
+    """A plan on the way, if our own replay accepts it."""
     replayed = replay(problem, steps)
+    if not replayed.valid:
+        return None
     return Improvement(
         plan=tuple(spell_plan(problem, steps)),
         cost=replayed.cost,

@@ -131,8 +131,7 @@ class FastDownward:
 
     def version(self) -> str | None:
         """Versions of the translator and of the wheel with the binary."""
-        root = _installation()
-        if root is None or not (root / "builds/release/bin/downward").exists():
+        if _installation() is None or not _binary().exists():
             return None
         try:
             translator = metadata.version("fast-downward.translate")
@@ -141,7 +140,7 @@ class FastDownward:
             return None
 
     def prepare(self) -> None:
-        """See `Planner.prepare`."""
+        """See `PreparedPlanner.prepare`."""
         prepare_warm_start()
 
     async def run(self, *, folder: Path, limits: Limits) -> PlannerReport:
@@ -261,7 +260,7 @@ async def _ended(*tasks: asyncio.Task[Any]) -> None:
 
 def _report(
     outcome: PlanningOutcome,
-    steps: tuple[tuple[str, ...], ...] | None,
+    steps: Steps | None,
     log: str,
     *,
     optimal: bool,

@@ -1,13 +1,12 @@
 """A process that has Fast Downward's translator loaded and forks a child for each task.
 
 Run as a script by `_warm_start.py`, with the number of a control socket and the process id
-of its owner as arguments. Each
-message on that socket is a task of `_child.py` with its `folder`, and brings a channel of
-its own along. The child is forked before anything has been translated, so no task sees
-what another has left behind. On the channel the forkserver writes the child's exit code
-when the child is dead and reaped; whatever comes in on it, its end included, kills the
-child's process group. When the process that owns the control socket is gone, so are the
-children and the forkserver.
+of its owner as arguments. Each message on that socket is a task of `_child.py` with its
+`folder`, and brings a channel of its own along. The child is forked from a process in which
+no task has been translated, so none sees what another has left behind. On the channel the
+forkserver writes the child's exit code when the child is dead and reaped; whatever comes in
+on it, its end included, kills the child's process group. When the process that owns the
+control socket is gone, so are the children and the forkserver.
 """
 
 from __future__ import annotations
@@ -79,7 +78,8 @@ class Forkserver:
                 practise()
             rounds += bool(rounds or events)  # the first task comes first
             for key, _ in events:
-                if key.fd in self.selector.get_map():  # not ended by an event before this one
+                # Not ended by an event before this one, nor its number given to another.
+                if self.selector.get_map().get(key.fd) is key:
                     key.data()
 
     def take_task(self) -> None:

@@ -32,7 +32,7 @@ class WarmStartUnavailable(Exception):
 
 
 class _Owner:
-    """The forkserver of this process, and the lock under which it is replaced."""
+    """A forkserver, and our end of the socket on which it takes tasks."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -112,16 +112,6 @@ def _after_fork_in_child() -> None:
     _owner = None
 
 
-def _give_up() -> None:
-    """Kill a forkserver that does not answer; the kernel kills its children with it."""
-    global _owner
-    with _lock:
-        owner, _owner = _owner, None
-    if owner is not None:
-        owner.process.kill()
-        owner.close()
-
-
 def stop() -> None:
     """End the forkserver; the next task starts another one."""
     global _owner
@@ -131,20 +121,21 @@ def stop() -> None:
         _owner = None
 
 
-def _submit(task: dict[str, Any], environment: dict[str, str]) -> socket.socket:
-    """Hand a task to the forkserver and return our end of its channel."""
+def _submit(task: dict[str, Any], environment: dict[str, str]) -> tuple[_Owner, socket.socket]:
+    """Hand a task to the forkserver; returns that, and our end of the task's channel."""
     prepare(environment)
     ours, theirs = socket.socketpair()
     with theirs, _lock:
         try:
             if _owner is None:
                 raise WarmStartUnavailable("the forkserver was stopped")
-            socket.send_fds(_owner.control, [json.dumps(task).encode()], [theirs.fileno()])
+            owner = _owner
+            socket.send_fds(owner.control, [json.dumps(task).encode()], [theirs.fileno()])
         except (OSError, WarmStartUnavailable) as error:
             ours.close()
             raise WarmStartUnavailable(str(error)) from error
     ours.setblocking(False)
-    return ours
+    return owner, ours
 
 
 async def run_forked(
@@ -165,24 +156,27 @@ async def run_forked(
         WarmStartUnavailable: the task was not started.
     """
     loop = asyncio.get_running_loop()
-    channel = _submit(task, environment)
+    owner, channel = _submit(task, environment)
     timed_out = False
     try:
         try:
             code = await asyncio.wait_for(loop.sock_recv(channel, _CODE_BYTES), time_limit)
         except TimeoutError:
             timed_out = True
-            code = await _killed(channel)
+            code = await _killed(owner, channel)
         except asyncio.CancelledError:
-            await _killed(channel)
+            await _killed(owner, channel)
             raise
     finally:
         channel.close()
     return (int(code) if code else None), timed_out
 
 
-async def _killed(channel: socket.socket) -> bytes:
-    """Have a task killed and wait for its exit code, even while this one is cancelled."""
+async def _killed(owner: _Owner, channel: socket.socket) -> bytes:
+    """Have a task killed and wait for its exit code, even while this one is cancelled.
+
+    A forkserver that does not answer is killed; the kernel kills its children with it.
+    """
     with suppress(OSError):
         channel.send(b"kill")
     loop = asyncio.get_running_loop()
@@ -196,7 +190,7 @@ async def _killed(channel: socket.socket) -> bytes:
             cancelled = True
         if not waiter.done() and loop.time() >= patience:
             patience = loop.time() + _GRACE_SECONDS
-            await asyncio.shield(asyncio.to_thread(_give_up))
+            owner.process.kill()
     if cancelled:
         raise asyncio.CancelledError
     return b"" if waiter.exception() else waiter.result()

@@ -116,6 +116,9 @@ HOSTILE = {
     + "(clear c " * 63_000,
     "as many facts astray as are read": "(define (problem p) (:domain sokoban) (:init) "
     + "(clear c) " * 47_000,
+    "a parenthesis too many after each fact": "(define (problem p) (:domain sokoban) (:init "
+    + "(clear c)) " * 39_000
+    + ") (:goal (clear c)))",
     "as many unknown names as are read": "(define (problem p) (:domain sokoban) (:objects "
     + " ".join(f"object-{n}" for n in range(20_000))
     + " - cell) (:init "
