@@ -91,6 +91,11 @@ def _binary() -> Path:
     return root / "builds/release/bin/downward"
 
 
+def _task(search: str) -> dict[str, Any]:
+    """A task of `_child.py`."""
+    return {"kind": "fast-downward", "binary": str(_binary()), "search": ["--search", search]}
+
+
 def driver_script() -> Path | None:
     """Fast Downward's own driver, as the wheel ships it; the rival in benchmarks."""
     root = _installation()
@@ -145,12 +150,7 @@ class FastDownward:
 
     async def run(self, *, folder: Path, limits: Limits) -> PlannerReport:
         """See `Planner.run`."""
-        task = {
-            "kind": "fast-downward",
-            "binary": str(_binary()),
-            "search": ["--search", self._search],
-        }
-        end = await run_warm_child(task, folder=folder, limits=limits)
+        end = await run_warm_child(_task(self._search), folder=folder, limits=limits)
         return self._read(end, folder)
 
     async def improve(
@@ -165,12 +165,9 @@ class FastDownward:
         last = "blind()" if _BEYOND_LMCUT & set(features) else "lmcut()"
         search = _ITERATED.format(last=last)
         configuration = f"--search {search}"
-        task = {
-            "kind": "fast-downward",
-            "binary": str(_binary()),
-            "search": ["--search", search],
-        }
-        search_run = asyncio.create_task(run_warm_child(task, folder=folder, limits=limits))
+        search_run = asyncio.create_task(
+            run_warm_child(_task(search), folder=folder, limits=limits)
+        )
         watcher = asyncio.create_task(_watch(folder, on_plan))
         try:
             await asyncio.wait({search_run, watcher}, return_when=asyncio.FIRST_COMPLETED)
