@@ -113,6 +113,8 @@ def solve(engine: str, optimal: bool) -> dict[str, Any]:
     except MemoryError:
         raise
     except Exception as error:
+        if _is_of_memory(error):
+            raise MemoryError from error
         return {"outcome": "unsupported", "message": f"unified-planning cannot read it: {error}"}
     read = time.perf_counter()
     asked = list(problem.quality_metrics)
@@ -138,6 +140,15 @@ def solve(engine: str, optimal: bool) -> dict[str, Any]:
     }
     _measure(problem, asked)
     return result if found.plan is None else {**result, **_described(problem, found.plan)}
+
+
+def _is_of_memory(error: BaseException | None) -> bool:
+    """Whether an error stands for one of memory, which unified-planning words anew."""
+    while error is not None:
+        if isinstance(error, MemoryError) or "MemoryError" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _pose(problem: Any, planner: Any, optimal: bool) -> None:
