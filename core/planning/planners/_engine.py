@@ -143,9 +143,12 @@ def solve(engine: str, optimal: bool) -> dict[str, Any]:
 
 
 def _is_of_memory(error: BaseException | None) -> bool:
-    """Whether an error stands for one of memory, which unified-planning words anew."""
+    """Whether an error stands for one of memory, which unified-planning words anew.
+
+    Where C code does not get its memory, Python reports a SystemError now and then.
+    """
     while error is not None:
-        if isinstance(error, MemoryError) or "MemoryError" in str(error):
+        if isinstance(error, MemoryError | SystemError) or "MemoryError" in str(error):
             return True
         error = error.__cause__ or error.__context__
     return False
